@@ -171,6 +171,12 @@ impl Destination {
         self.file.is_some()
     }
 
+    /// Whether the result is data or a page on standard output, where nothing else may stand.
+    pub(crate) fn owns_stdout(&self) -> bool {
+        let is_text = matches!(self.form, Form::Document(Format::Text(_) | Format::Ascii(_)));
+        self.file.is_none() && !is_text
+    }
+
     /// Prints the result, or writes the user's file.
     pub(crate) fn print(&self, text: &str) -> Result<()> {
         match &self.file {

@@ -115,6 +115,17 @@ pub(crate) fn csv_field(text: &str) -> Cow<'_, str> {
     safe
 }
 
+/// Texts as one line of CSV (RFC 4180, with a line end as Unix has it), each a field of its own.
+pub(crate) fn csv_line(fields: &[impl AsRef<str>]) -> String {
+    let fields: Vec<_> = fields.iter().map(|it| csv_field(it.as_ref())).collect();
+    fields.join(",") + "\n"
+}
+
+/// What may be unknown as a field of CSV, empty where it is.
+pub(crate) fn csv_cell(value: Option<impl ToString>) -> String {
+    value.map(|it| it.to_string()).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,7 +7,7 @@ pub use json::{entry as entry_json, json};
 
 use super::bench::{self, Report, doubt_name, quantity};
 use crate::document::{Align, Block, Document, Table, Text};
-use crate::harmless::csv_field;
+use crate::harmless::{csv_cell, csv_line};
 use lab::doubt::Doubt;
 use lab::record::{Arm, Record};
 use lab::store::{ArmSummary, Entry, FigureSummary};
@@ -100,10 +100,8 @@ pub fn csv(results: &[Listed<'_>]) -> String {
         let entry = result.entry;
         for (at, arm) in entry.arms.iter().enumerate() {
             let figure = arm.figure.as_ref();
-            let number = |of: fn(&FigureSummary) -> Option<f64>| {
-                figure.and_then(of).map(|it| it.to_string()).unwrap_or_default()
-            };
-            let fields = [
+            let number = |of: fn(&FigureSummary) -> Option<f64>| csv_cell(figure.and_then(of));
+            text += &csv_line(&[
                 entry.id.clone(),
                 entry.began.clone(),
                 arm.name.clone(),
@@ -119,9 +117,7 @@ pub fn csv(results: &[Listed<'_>]) -> String {
                 entry.is_complete.to_string(),
                 doubts(entry).join("; "),
                 entry.path.display().to_string(),
-            ];
-            let fields: Vec<String> = fields.iter().map(|it| csv_field(it).into_owned()).collect();
-            text.extend([&*fields.join(","), "\n"]);
+            ]);
         }
     }
     text

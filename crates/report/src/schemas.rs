@@ -2,7 +2,7 @@
 //!
 //! The program holds no schema, because nothing that it runs asks for one: `cargo xtask docs` writes them into `schemas/`.
 
-use crate::bench::{ComparisonDocument, ResultDocument};
+use crate::bench::{ComparisonDocument, ResultDocument, WorkloadsDocument};
 use crate::certificate::CertificateDocument;
 use crate::change::{ApplyDocument, DriftDocument, PlanDocument, RevertDocument, StatusDocument};
 use crate::experiment::{ExperimentDocument, ExperimentPlanDocument};
@@ -52,7 +52,8 @@ pub const SHAPES: &[Shape] = &[
     shape::<SensorsDocument<'_>>("ipmi-sensors", 2, "ipmi sensors --json"),
     shape::<PowerDocument<'_>>("ipmi-power", 2, "ipmi power --json"),
     shape::<TuneDocument<'_>>("ipmi-tune", 2, "ipmi tune --json"),
-    shape::<ResultDocument<'_>>("result", 1, "bench --json"),
+    shape::<WorkloadsDocument<'_>>("workloads", 1, "bench --json"),
+    shape::<ResultDocument<'_>>("result", 1, "bench WORKLOAD --json"),
     shape::<HistoryDocument<'_>>("history", 2, "history --json"),
     shape::<ComparisonDocument<'_>>("comparison", 2, "compare --json"),
     shape::<CertificateDocument<'_>>("certificate", 2, "certificate --json"),
@@ -178,7 +179,7 @@ Every document has these keys:
 |---|---|
 | `schema_version` | the version of its shape, which is the number in the schema's file name; within a version fields are only added |
 | `fullclock` | the version of the program |
-| `host` | the name of the host; of a capture or a recording the name of its file, because its own name is redacted |
+| `host` | the name of the host; of a capture, a recording or a study that `report` reads the name of its file or folder, because its own name is redacted |
 | `began` | when the command began; of `experiment`, when the study did |
 
 Times are UTC (RFC 3339), durations are seconds in keys that end in `_s`, and what is unknown is null or has a reason. `watch`,
@@ -193,6 +194,24 @@ const ENDING: &str = "
 file has no `host`, and times of its trials are nanoseconds.
 
 `fullclock serve` describes its answers in [openapi-1.json](../schemas/openapi-1.json).
+
+## CSV
+
+`--csv` prints a first line with the names of the columns, and then a row for each
+
+- line of the ledger and CPU: `ledger`
+- metric and CPU, every interval: `watch`
+- CPU: `tick`
+- value of each CPU: `noise`
+- message size: `net client`
+- sensor: `ipmi sensors`
+- sample: `ipmi power`
+- value of each trial: `bench`
+- interval and node: `race`
+- result and variant: `history`
+
+What is unknown is empty, with the reason in a column of its own where there is one. A cell that a spreadsheet would take for a
+formula gets an apostrophe before it.
 ";
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
-//! The ticks of each CPU as a document and as JSON.
+//! The ticks of each CPU as a document, as JSON and as CSV.
 
+mod csv;
 mod json;
 
+pub use csv::csv;
 pub(crate) use json::TickDocument;
 pub use json::json;
 
@@ -185,5 +187,12 @@ Timers of programs and of the kernel count too.
         assert_eq!(value["cpus"][0]["verdict"]["outcome"], "stopped");
         assert_eq!(value["full_rate"], Value::Null);
         assert_eq!((&value["host"], &value["elapsed_s"]), (&"db7".into(), &5.0.into()));
+        assert_eq!(
+            csv(&report),
+            "\
+cpu,role,ticks_per_s,perf,interrupts,busy_percent,verdict,missing
+1,nohz_full,250,,1250,99.8,stopped: 1.0 ticks/s while busy,perf: perf event irq_vectors:local_timer_entry may not be read
+"
+        );
     }
 }

@@ -170,13 +170,28 @@ fn takes_gzip(headers: &HeaderMap) -> bool {
 }
 
 pub(super) fn router() -> Router<Arc<Served>> {
-    let files = FILES.iter().map(|it| (it.path, it.kind, it.text.to_owned()));
+    let files = FILES.iter().map(|it| (it.path, it.kind, without_comments(it.text)));
     let pages = PAGES.iter().map(|it| (it.path, HTML, whole(it)));
     files.chain(pages).fold(Router::new(), |router, (path, kind, text)| {
         let sent = Sent::of(kind, text);
         let answer = move |headers: HeaderMap| async move { sent.answer(&headers) };
         router.route(path, get(answer))
     })
+}
+
+/// A script or a style without the lines that are comments: they are for who reads the source, and a quarter of it.
+fn without_comments(text: &str) -> String {
+    let mut is_in_comment = false;
+    let mut is_code = |line: &&str| {
+        let line = line.trim();
+        // `/** @type {Error} */ (error).stack` is code.
+        let is_whole = line.ends_with("*/") || !line.contains("*/");
+        let begins = !is_in_comment && line.starts_with("/*") && is_whole;
+        let is_comment = begins || is_in_comment || line.starts_with("//");
+        is_in_comment = (begins || is_in_comment) && !line.ends_with("*/");
+        !is_comment
+    };
+    text.split_inclusive('\n').filter(|it| is_code(it)).collect()
 }
 
 /// A page in its frame, where it is marked as the one that is looked at.
@@ -210,6 +225,22 @@ pub(super) async fn openapi() -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn comments_are_not_sent_and_code_is() {
+        let text = "/** A doc.\n * of two lines */\nlet a = 1; // one\n/** @type {X} */ (a).b();\n\n  // two\n/* three */\n  * a;\n";
+        assert_eq!(
+            without_comments(text),
+            "let a = 1; // one\n/** @type {X} */ (a).b();\n\n  * a;\n"
+        );
+        for file in FILES {
+            let sent = without_comments(file.text);
+            // Code behind the end of a comment stays.
+            let is_code = |it: &&str| it.contains("*/") && !it.trim().ends_with("*/");
+            assert!(file.text.lines().filter(is_code).all(|it| sent.contains(it)), "{}", file.path);
+            assert!(sent.len() * 2 > file.text.len() && !sent.contains("\n/*"), "{}", file.path);
+        }
+    }
 
     #[test]
     fn what_a_script_imports_is_there_and_every_script_is_imported() {

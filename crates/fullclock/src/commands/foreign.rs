@@ -13,7 +13,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, Error, FromArgMa
 use facts::secrets;
 use std::borrow::Cow;
 
-/// Options by their ids, the commands that do not have them, and what to use instead.
+/// Options by their ids, the commands that do not have them (`net client`), and what to use instead.
 struct Foreign {
     options: &'static [&'static str],
     commands: &'static [&'static str],
@@ -68,6 +68,11 @@ const FOREIGN: &[Foreign] = &[
         options: HOST,
         commands: &["ipmi"],
         instead: "the controller is that of this machine; `ssh HOST fullclock ipmi` asks another's",
+    },
+    Foreign {
+        options: HOST,
+        commands: &["net client", "net server"],
+        instead: "a test needs two machines that run; `fullclock net curve` reads what was measured elsewhere",
     },
     Foreign {
         options: HOST,
@@ -154,6 +159,11 @@ const FOREIGN: &[Foreign] = &[
         commands: &["agent"],
         instead: "an agent prints where it listens; `fullclock race --json` prints the result",
     },
+    Foreign {
+        options: &["json"],
+        commands: &["net server"],
+        instead: "`fullclock net client --json` prints the result of both ends",
+    },
     Foreign { options: &["color"], commands: &["capture"], instead: "a capture is plain text" },
     Foreign {
         options: &["quiet"],
@@ -211,12 +221,21 @@ fn command() -> Command {
         for id in foreign.options {
             let Some(known) = option(&command, id) else { continue };
             let refused = refusing(known, foreign.instead);
-            for name in foreign.commands {
-                command = command.mut_subcommand(name, |it| it.arg(refused.clone()));
+            for path in foreign.commands {
+                command = with_argument(command, path, refused.clone());
             }
         }
     }
     command
+}
+
+/// The command with one more option of the command below it that is called `path`, with spaces between the names.
+fn with_argument(command: Command, path: &str, argument: Arg) -> Command {
+    let (name, rest) = path.split_once(' ').unwrap_or((path, ""));
+    command.mut_subcommand(name, |it| match rest {
+        "" => it.arg(argument),
+        rest => with_argument(it, rest, argument),
+    })
 }
 
 /// An option of the program itself.
@@ -235,9 +254,25 @@ fn refusing(known: Arg, instead: &'static str) -> Arg {
 
 /// Refuses what stands before the command's name, where clap accepts what belongs to no command.
 fn refuse_before_command(command: &mut Command, matches: &ArgMatches) -> Result<(), Error> {
-    let Some(name) = matches.subcommand_name() else { return Ok(()) };
-    let is_given = |id| matches.value_source(id) == Some(ValueSource::CommandLine);
-    let foreign = FOREIGN.iter().filter(|it| it.commands.contains(&name));
+    let mut path = String::new();
+    let mut above = vec![matches];
+    while let Some((name, matches)) = above.last().and_then(|it| it.subcommand()) {
+        path = format!("{path} {name}").trim_start().to_owned();
+        refuse_above(command, &path, &above)?;
+        above.push(matches);
+    }
+    Ok(())
+}
+
+/// Refuses options of the commands above the one at `path` that it does not have.
+fn refuse_above(command: &mut Command, path: &str, above: &[&ArgMatches]) -> Result<(), Error> {
+    let is_given = |id| {
+        let source = |it: &&ArgMatches| {
+            it.try_contains_id(id).is_ok() && it.value_source(id) == Some(ValueSource::CommandLine)
+        };
+        above.iter().any(source)
+    };
+    let foreign = FOREIGN.iter().filter(|it| it.commands.contains(&path));
     let mut given = foreign.flat_map(|it| it.options.iter().map(move |id| (*id, it.instead)));
     let Some((id, instead)) = given.find(|(id, _)| is_given(id)) else { return Ok(()) };
     let given = format!("--{}", id.replace('_', "-"));
@@ -245,11 +280,16 @@ fn refuse_before_command(command: &mut Command, matches: &ArgMatches) -> Result<
     error.insert(ContextKind::InvalidArg, ContextValue::String(given));
     let tip = ContextValue::StyledStrs(vec![instead.into()]);
     error.insert(ContextKind::Suggested, tip);
-    if let Some(command) = command.find_subcommand_mut(name) {
+    if let Some(command) = below(command, path) {
         let usage = ContextValue::StyledStr(command.render_usage());
         error.insert(ContextKind::Usage, usage);
     }
     Err(error.with_cmd(command))
+}
+
+/// The command at `path`.
+fn below<'a>(command: &'a mut Command, path: &str) -> Option<&'a mut Command> {
+    path.split(' ').try_fold(command, |it, name| it.find_subcommand_mut(name))
 }
 
 #[cfg(test)]
@@ -258,13 +298,13 @@ mod tests {
 
     #[test]
     fn every_refused_option_and_its_commands_exist() {
-        let command = Invocation::command();
+        let mut command = Invocation::command();
         for foreign in FOREIGN {
             for option in foreign.options {
                 assert!(command.get_arguments().any(|it| it.get_id() == *option), "{option}");
             }
-            for name in foreign.commands {
-                assert!(command.find_subcommand(name).is_some(), "{name}");
+            for path in foreign.commands {
+                assert!(below(&mut command, path).is_some(), "{path}");
             }
         }
     }

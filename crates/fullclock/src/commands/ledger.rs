@@ -3,7 +3,7 @@
 use crate::cli::{Arguments, cpu_list, trace};
 use crate::head::{head, head_of_file};
 use crate::output;
-use crate::result::{Destination, ResultArguments};
+use crate::result::{Destination, Form, RowsArguments};
 use crate::tell::tell;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -13,7 +13,7 @@ use engine::measure::choice::{Trace, within};
 use engine::measure::command::exit_code;
 use facts::{CpuSet, HostView, quantity};
 use host::Live;
-use report::ledger::{document, json};
+use report::ledger::{csv, document, json};
 use rules::ledger::Ledger;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ pub(crate) struct LedgerArguments {
     #[arg(long, value_name = "WHEN", requires = "from", value_parser = point)]
     pub(crate) until: Option<Point>,
     #[command(flatten)]
-    pub(crate) result: ResultArguments,
+    pub(crate) result: RowsArguments,
     /// A command to run and measure
     #[arg(value_name = "COMMAND", last = true)]
     pub(crate) command: Vec<OsString>,
@@ -76,7 +76,7 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
         trace: options.trace,
         pids: options.pids.clone(),
         command: options.command.clone(),
-        beside_results: arguments.output.json,
+        beside_results: destination.owns_stdout(),
         duration: options.duration,
     };
     let interrupt = Interrupt::listen()?;
@@ -109,12 +109,13 @@ fn print(
     host: &HostView,
     ledger: &Ledger,
 ) -> Result<()> {
-    let text = match destination.format() {
-        None => {
+    let text = match destination.form {
+        Form::Csv => csv::csv(ledger),
+        Form::Json => {
             let head = file.map_or_else(|| head(arguments), |it| head_of_file(arguments, it));
             json::ledger(&head, host, ledger).context("cannot write JSON")?
         }
-        Some(format) => {
+        Form::Document(format) => {
             let name = file.map_or("this machine".to_owned(), |it| it.display().to_string());
             document::document(&name, host, ledger, arguments.audit.verbose).render(format)
         }

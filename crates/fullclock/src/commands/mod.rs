@@ -381,4 +381,25 @@ mod tests {
             assert!(!about.contains(". "), "{about}");
         }
     }
+
+    #[test]
+    fn docs_list_every_command_that_prints_csv() {
+        fn with_csv(command: &clap::Command, path: &str) -> Vec<String> {
+            let path = format!("{path} {}", command.get_name()).trim().to_owned();
+            let has_csv = command.get_arguments().any(|it| it.get_long() == Some("csv"));
+            let below = command.get_subcommands().flat_map(|it| with_csv(it, &path));
+            has_csv.then(|| path.clone()).into_iter().chain(below).collect()
+        }
+        let documented =
+            include_str!("../../../../docs/json.md").split_once("\n## CSV\n").unwrap().1;
+        let found: Vec<String> =
+            Invocation::command().get_subcommands().flat_map(|it| with_csv(it, "")).collect();
+        let listed: Vec<&str> = documented
+            .lines()
+            .filter(|it| it.starts_with("- "))
+            .filter_map(|it| Some(it.rsplit_once(": `")?.1.trim_end_matches('`')))
+            .collect();
+        assert_eq!(found.len(), listed.len(), "{found:?}");
+        assert!(found.iter().all(|it| listed.contains(&&**it)), "{found:?}");
+    }
 }

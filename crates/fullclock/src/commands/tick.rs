@@ -3,14 +3,14 @@
 use crate::cli::{Arguments, cpu_list};
 use crate::head::head;
 use crate::output;
-use crate::result::ResultArguments;
+use crate::result::{Form, RowsArguments};
 use anyhow::{Result, bail};
 use clap::Args;
 use engine::interrupt::Interrupt;
 use engine::tick::{count, trace};
 use facts::{CpuSet, HostView, Missing, quantity};
 use host::Live;
-use report::tick::{Report, document, json};
+use report::tick::{Report, csv, document, json};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub(crate) struct TickArguments {
     #[arg(long, value_name = "LIST", value_parser = cpu_list)]
     pub(crate) cpus: Option<CpuSet>,
     #[command(flatten)]
-    pub(crate) result: ResultArguments,
+    pub(crate) result: RowsArguments,
 }
 
 pub(crate) const EXAMPLES: &str = "\
@@ -50,9 +50,10 @@ pub(super) fn run(arguments: &Arguments, options: &TickArguments) -> Result<Exit
     let found = counted.found(&host, &cpus, &traced)?;
     let report =
         Report { ticks: &found.ticks, elapsed_ns: found.elapsed_ns, full_rate: found.full_rate };
-    destination.print(&match destination.format() {
-        None => json(&head(arguments), &report)?,
-        Some(format) => document(&report).render(format),
+    destination.print(&match destination.form {
+        Form::Csv => csv(&report),
+        Form::Json => json(&head(arguments), &report)?,
+        Form::Document(format) => document(&report).render(format),
     })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -32,6 +32,15 @@ fn kept(folder: &Path) -> PathBuf {
 }
 
 #[test]
+fn what_there_is_to_run_is_data_too() {
+    let value = json(&["bench"]);
+    is_of(include_str!("../../../../schemas/workloads-1.json"), &value);
+    let csv = printed(&["bench", "--csv"]);
+    let n_workloads = value["workloads"].as_array().unwrap().len();
+    assert_eq!((csv.lines().count(), n_workloads > 10), (n_workloads + 1, true), "{csv}");
+}
+
+#[test]
 fn a_result_is_what_the_schema_says_and_has_its_trials() {
     let value = json(&["bench", "cpu-loop", "--iterations", "100000", "-n", "4", "--no-save"]);
     is_of(include_str!("../../../../schemas/result-1.json"), &value);

@@ -122,6 +122,14 @@ fn an_option_that_means_nothing_to_a_command_is_not_listed_and_says_what_to_use(
             }
         }
     }
+    let help = printed(&["net", "server", "--help"]);
+    assert!(!help.contains("--root") && !help.contains("--json"), "{help}");
+    let orders =
+        [["net", "server", "--json"], ["net", "--json", "server"], ["--json", "net", "server"]];
+    for order in orders {
+        let refusal = refusal(&order);
+        assert!(refusal.contains("tip: `fullclock net client --json`"), "{refusal}");
+    }
     assert!(refusal(&["watch", "--verbose"]).contains("`--columns`"));
     assert!(refusal(&["--json", "capture"]).contains("`fullclock audit --json`"));
     assert!(printed(&["ledger", "--help"]).contains("--verbose"));

@@ -44,6 +44,17 @@ fn what_a_command_prints_stays_out_of_the_json() {
 }
 
 #[test]
+fn rows_without_a_cpu_sum_to_the_capacity_and_no_output_of_a_command_stands_among_them() {
+    let command = ["--", "sh", "-c", "echo hello; sleep 0.1"];
+    let csv = printed(&[&["ledger", "--csv"], &command[..]].concat());
+    assert!(csv.starts_with("loss,part,kind,cpu,time_s,share,") && !csv.contains("hello"), "{csv}");
+    let rows = csv.lines().map(|it| it.split(',').collect::<Vec<_>>());
+    let of_all = rows.filter(|it| it[3].is_empty());
+    let known = of_all.filter_map(|it| it[5].parse::<f64>().ok());
+    assert!((known.sum::<f64>() - 1.0).abs() < 1e-9, "{csv}");
+}
+
+#[test]
 fn nonsense_is_refused_in_words() {
     assert!(refusal(&["ledger", "-d", "0"]).contains("--duration"));
     assert!(refusal(&["ledger", "-d", "10d"]).contains("longest 1d"));

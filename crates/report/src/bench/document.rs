@@ -1,4 +1,4 @@
-//! A result, a comparison of results, and the list of workloads, as documents.
+//! A result and a comparison of results, as documents.
 
 use super::manner::Manner;
 use super::peers::standing_text;
@@ -11,7 +11,6 @@ use lab::doubt::Raised;
 use lab::known::Known;
 use lab::record::{Arm, Record};
 use lab::summary::{Summary, summary};
-use lab::workloads::WORKLOADS;
 
 /// A result: what can be said, why, what was measured, and why to trust it less.
 pub fn document(report: &Report<'_>) -> Document {
@@ -270,20 +269,4 @@ fn described(side: &Side<'_>, given: Option<&String>) -> String {
     let given = given.map_or_else(String::new, |it| format!("{it}: "));
     let arm = side.record.arms.get(side.arm).map_or_else(String::new, arms::described);
     format!("{given}{arm}, began {}", side.record.began)
-}
-
-/// Every workload with its title and the options it accepts.
-pub fn list() -> Document {
-    let mut document = Document::new("Workloads of fullclock bench");
-    let columns =
-        [("workload", Align::Left), ("what it is, and the options it takes", Align::Left)];
-    let row = |it: &lab::workload::Workload| {
-        let takes: Vec<&str> = it.takes.iter().map(|it| it.option()).collect();
-        [it.id.to_owned(), format!("{}: {}", it.title, takes.join(", "))].map(Text::from).into()
-    };
-    document.push(Block::Table(Table::new(&columns, WORKLOADS.iter().map(row))));
-    document.note(Text::sentence(
-        "`fullclock explain WORKLOAD` says what it does, what changes its results and what it cannot know.",
-    ));
-    document
 }

@@ -15,12 +15,13 @@ mod ranking;
 #[cfg(test)]
 mod tests;
 mod trials;
+pub mod workloads;
 
 pub use arms::described;
 pub(super) use arms::{command_line, quoted};
 pub(super) use comparison::{clock as clock_words, verdict};
 pub(super) use document::with_machine;
-pub use document::{comparisons, document, list};
+pub use document::{comparisons, document};
 pub(super) use doubts::lines as doubt_lines;
 pub(super) use doubts::name as doubt_name;
 pub(super) use json::{ComparisonDocument, ResultDocument};
@@ -28,6 +29,7 @@ pub use json::{comparisons as comparisons_json, result as json};
 pub(super) use manner::Manner;
 pub(super) use quantity::{percent, percents, quantity, range, signed_percents};
 pub use trials::csv;
+pub(super) use workloads::WorkloadsDocument;
 
 use lab::comparison::{Comparison, Ranked, ranking, within};
 use lab::known::Known;

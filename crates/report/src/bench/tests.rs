@@ -1,7 +1,7 @@
 //! Whole documents of `fullclock bench`, `fullclock race` and `fullclock compare`.
 
 use super::fixture::{Pattern, QUIET, interleaved, kept, moment, raced, sweep};
-use super::{Report, comparisons, document, list};
+use super::{Report, comparisons, document};
 use crate::Style;
 use crate::document::{Document, Format};
 use crate::schemas::head;
@@ -201,7 +201,7 @@ fn every_document_fits_its_terminal() {
         of(&sweep()),
         of(&race()),
         between_moments(&a, &b),
-        list(),
+        super::workloads::document(),
     ];
     for document in &documents {
         for width in [60, 80, 110] {
@@ -211,12 +211,6 @@ fn every_document_fits_its_terminal() {
             assert_eq!(text.lines().find(wide), None, "{text}");
         }
     }
-}
-
-#[test]
-fn workloads_are_listed_with_the_options_that_they_take() {
-    let text = text(&list(), 80);
-    assert!(text.contains("cpu-loop") && text.contains("--iterations"), "{text}");
 }
 
 #[test]

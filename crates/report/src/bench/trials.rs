@@ -2,7 +2,7 @@
 //!
 //! Unknown values are empty. A trial that failed has one line, with the reason in `failed`.
 
-use crate::harmless::csv_field;
+use crate::harmless::{csv_cell, csv_line};
 use lab::record::Record;
 use lab::trial::{Figure, Trial, TrialClock};
 
@@ -24,23 +24,20 @@ pub fn csv(record: &Record) -> String {
 
 fn line(text: &mut String, record: &Record, trial: &Trial, figure: Option<Figure<&str>>) {
     let arm = record.arms.get(trial.arm);
-    let name = |it: Option<&str>| csv_field(it.unwrap_or_default()).into_owned();
-    let number = |it: Option<f64>| it.map(|it| it.to_string()).unwrap_or_default();
-    let seconds = |ns: Option<&u64>| number(ns.map(|it| *it as f64 / 1e9));
-    let fields = [
+    let seconds = |ns: Option<&u64>| csv_cell(ns.map(|it| *it as f64 / 1e9));
+    *text += &csv_line(&[
         trial.number.to_string(),
         trial.block.to_string(),
-        name(arm.map(|it| &*it.name)),
-        name(arm.map(|it| &*it.workload)),
+        csv_cell(arm.map(|it| &it.name)),
+        csv_cell(arm.map(|it| &it.workload)),
         seconds(trial.began_ns.value()),
         seconds(trial.outcome.elapsed_ns.value()),
-        number(trial.clock.value().map(TrialClock::mean_hz)),
-        name(figure.map(|it| it.name)),
-        number(figure.map(|it| it.value)),
-        name(figure.map(|it| it.unit)),
-        name(trial.failed.as_deref()),
-    ];
-    text.extend([&*fields.join(","), "\n"]);
+        csv_cell(trial.clock.value().map(TrialClock::mean_hz)),
+        csv_cell(figure.map(|it| it.name)),
+        csv_cell(figure.map(|it| it.value)),
+        csv_cell(figure.map(|it| it.unit)),
+        csv_cell(trial.failed.as_ref()),
+    ]);
 }
 
 #[cfg(test)]

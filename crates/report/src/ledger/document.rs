@@ -1,6 +1,6 @@
 //! A ledger as a document, a waterfall: what each loss took of the capacity, and what was left for work.
 
-use super::{Group, capacity_ns, groups};
+use super::{Group, groups};
 use crate::audit::describe;
 use crate::document::{Align, Bar, Block, Cell, Document, Role, Table, Text, Tone};
 use facts::{CpuSet, HostView};
@@ -48,12 +48,11 @@ pub fn document(name: &str, host: &HostView, ledger: &Ledger, verbose: bool) -> 
 
 /// What was lost of the capacity, and the largest loss.
 fn verdict(ledger: &Ledger) -> String {
-    let whole = capacity_ns(ledger);
+    let whole = ledger.capacity_ns();
     let groups = groups(ledger);
     let lost = || groups.iter().filter(|it| tone_of(it) == Tone::Lost && !it.is_unknown());
     let ns = lost().fold(0_i64, |sum, it| sum.saturating_add(it.ns()));
-    let digits = digits(Some(precision(ledger)));
-    let percent = |ns| format!("{:.digits$} %", share(ns, whole) * 100.0);
+    let percent = |ns| percent(share(ns, whole), precision(ledger));
     match lost().max_by_key(|it| it.ns()) {
         Some(largest) if share(ns, whole) >= SMALLEST_PART => format!(
             "Lost {} of the capacity, most of it to {} ({}).",
@@ -111,7 +110,7 @@ impl Waterfall<'_> {
     }
 
     fn rows(&self) -> Vec<Row> {
-        let whole = capacity_ns(self.ledger);
+        let whole = self.ledger.capacity_ns();
         let mut rows = Vec::new();
         let mut taken = 0;
         let mut bar = |ns: i64, tone| {
@@ -135,7 +134,7 @@ impl Waterfall<'_> {
             rows.push(Row {
                 name,
                 share: Some(share(ns, whole)),
-                uncertainty: Some(uncertainty(&group, whole)),
+                uncertainty: Some(uncertainty(&group.lines, whole)),
                 bar: bar(ns, tone_of(&group)),
                 about: method_of(&group).map_or("", Method::name),
             });
@@ -146,7 +145,8 @@ impl Waterfall<'_> {
         rows.push(Row {
             name: "unexplained".to_owned(),
             share: Some(share(ns, whole)),
-            uncertainty: None,
+            // It is what the lines leave, and off by as much as they are.
+            uncertainty: Some(uncertainty(&self.ledger.lines.iter().collect::<Vec<_>>(), whole)),
             bar: unexplained,
             about: "remainder",
         });
@@ -176,7 +176,7 @@ impl Waterfall<'_> {
         for line in &shown {
             let name = if line.part.is_empty() { "other" } else { &line.part };
             let share = line.ns.as_ref().ok().map(|ns| share(*ns, whole));
-            rows.push(part(name.to_owned(), share, line.party.map_or("", party_name)));
+            rows.push(part(name.to_owned(), share, line.party.map_or("", Party::name)));
         }
         let known = group.lines.iter().filter(|line| line.ns.as_ref().is_ok_and(|ns| *ns != 0));
         let n_left = known.count().saturating_sub(shown.len());
@@ -192,14 +192,7 @@ impl Waterfall<'_> {
 
 /// `precision` is how well any share of this interval is known.
 fn cells(row: Row, precision: f64) -> Vec<Cell> {
-    let digits = digits(Some(row.uncertainty.unwrap_or(0.0).max(precision)));
-    let percent = |it: f64| {
-        let text = format!("{:.digits$} %", it * 100.0);
-        // What rounds to nothing has no sign.
-        let unsigned =
-            text.strip_prefix('-').filter(|it| !it.contains(|it| matches!(it, '1'..='9')));
-        unsigned.map_or(text.clone(), str::to_owned)
-    };
+    let percent = |it: f64| percent(it, row.uncertainty.unwrap_or(0.0).max(precision));
     let is_large =
         |it: &f64| *it > LARGE || row.share.is_some_and(|share| *it > share.abs() * LARGE_PART);
     // What rounds to nothing says nothing.
@@ -214,26 +207,31 @@ fn cells(row: Row, precision: f64) -> Vec<Cell> {
     ]
 }
 
-/// The decimals of a percentage that its uncertainty leaves a meaning.
-fn digits(uncertainty: Option<f64>) -> usize {
-    match uncertainty {
-        Some(it) if it >= 0.1 => 0,
-        Some(it) if it >= 0.01 => 1,
+/// A share with the decimals that its uncertainty leaves a meaning.
+fn percent(share: f64, uncertainty: f64) -> String {
+    let digits = match uncertainty {
+        it if it >= 0.1 => 0,
+        it if it >= 0.01 => 1,
         _ => 2,
-    }
+    };
+    let text = format!("{:.digits$} %", share * 100.0);
+    // What rounds to nothing has no sign.
+    let unsigned = text.strip_prefix('-').filter(|it| !it.contains(|it| matches!(it, '1'..='9')));
+    unsigned.map_or(text.clone(), str::to_owned)
 }
 
 /// What kernel threads took with the interrupts that came while they ran: the value that other tools show.
 fn interrupted(document: &mut Document, ledger: &Ledger, verbose: bool) {
-    let whole = capacity_ns(ledger);
+    let whole = ledger.capacity_ns();
     for line in ledger.lines.iter().filter(|it| it.loss.id == "kernel-threads") {
         let (Ok(ns), Some(interrupted)) = (&line.ns, line.interrupted_ns) else { continue };
         let interrupted = i64::try_from(interrupted).unwrap_or(i64::MAX);
         if interrupted == 0 || (share(interrupted, whole) < SMALLEST_PART && !verbose) {
             continue;
         }
-        let with = share(ns.saturating_add(interrupted), whole) * 100.0;
-        let text = format!("{} {with:.2} % with the interrupts that came while it ran", line.part);
+        let precision = precision(ledger).max(uncertainty(&[line], whole));
+        let with = percent(share(ns.saturating_add(interrupted), whole), precision);
+        let text = format!("{} {with} with the interrupts that came while it ran", line.part);
         document.labelled("also", text);
     }
 }
@@ -258,7 +256,7 @@ fn waiting(document: &mut Document, ledger: &Ledger) {
 
 /// Findings that explain a line, and where to read on.
 fn explanations(document: &mut Document, ledger: &Ledger) {
-    let whole = capacity_ns(ledger);
+    let whole = ledger.capacity_ns();
     for group in groups(ledger) {
         let mut seen: Vec<&Explanation> = Vec::new();
         for explanation in group.lines.iter().flat_map(|line| &line.findings) {
@@ -269,11 +267,11 @@ fn explanations(document: &mut Document, ledger: &Ledger) {
         for explanation in seen {
             let Explanation { check, cpus, fix } = explanation;
             let on = cpus.as_ref().map_or(String::new(), |it| format!(" on {}", it.named()));
-            let share = share(lost_with(&group, explanation), whole) * 100.0;
+            let precision = precision(ledger).max(uncertainty(&group.lines, whole));
+            let share = percent(share(lost_with(&group, explanation), whole), precision);
             let title = group.title;
-            let line = format!(
-                "{title} {share:.1} % <- {check}{on}; `fullclock explain {check}` says more"
-            );
+            let line =
+                format!("{title} {share} <- {check}{on}; `fullclock explain {check}` says more");
             document.paragraph(Text::sentence(&line));
             if let Some(fix) = fix {
                 document.labelled("now", Text::code(&**fix));
@@ -304,22 +302,22 @@ fn unknown(document: &mut Document, ledger: &Ledger) {
 }
 
 fn sources(document: &mut Document, ledger: &Ledger) {
-    let whole = capacity_ns(ledger);
+    let whole = ledger.capacity_ns();
     document.heading("Where the lines come from");
     for group in groups(ledger) {
         // A line that found nothing names no source.
         let has_source = |line: &&&Line| line.ns.is_ok() && !line.source.is_empty();
         let Some(line) = group.lines.iter().find(has_source) else { continue };
-        let uncertainty = uncertainty(&group, whole) * 100.0;
+        let uncertainty = uncertainty(&group.lines, whole) * 100.0;
         let (title, source) = (group.title, &line.source);
         let text = format!("{}: {source}; +-{uncertainty:.2} %", line.method.name());
         document.labelled(title, text);
     }
 }
 
-/// How uncertain the lines of a group are, as a share of the capacity.
-fn uncertainty(group: &Group<'_>, whole: i64) -> f64 {
-    let ns: u64 = group.lines.iter().map(|line| line.uncertainty_ns).sum();
+/// How uncertain lines are together, as a share of the capacity.
+fn uncertainty(lines: &[&Line], whole: i64) -> f64 {
+    let ns: u64 = lines.iter().map(|line| line.uncertainty_ns).sum();
     share(i64::try_from(ns).unwrap_or(i64::MAX), whole)
 }
 
@@ -346,14 +344,4 @@ fn tone_of(group: &Group<'_>) -> Tone {
 /// The least sure method of a group.
 fn method_of(group: &Group) -> Option<Method> {
     group.lines.iter().filter(|line| line.ns.is_ok()).map(|line| line.method).max()
-}
-
-pub(super) fn party_name(party: Party) -> &'static str {
-    match party {
-        Party::OperatingSystem => "operating system",
-        Party::Firmware => "firmware",
-        Party::ManagementController => "management controller",
-        Party::Hypervisor => "hypervisor",
-        Party::Physics => "power and heat",
-    }
 }

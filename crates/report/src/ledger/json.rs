@@ -1,10 +1,9 @@
 //! A ledger: `schemas/ledger-2.json`.
 
-use super::capacity_ns;
-use super::document::party_name;
 use crate::json::{Answer, Head, Id, Machine, Opening, Reason, pretty, seconds, signed_seconds};
 use facts::{HostView, Missing};
 use rules::ledger::{self, Ledger};
+use rules::loss::Party;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Result;
@@ -124,7 +123,7 @@ struct Explaining<'a> {
 
 /// A ledger as JSON.
 pub fn ledger(head: &Head, host: &HostView, ledger: &Ledger) -> Result<String> {
-    let capacity = capacity_ns(ledger);
+    let capacity = ledger.capacity_ns();
     pretty(&LedgerDocument {
         opening: head.opening(),
         machine: Machine::of(host),
@@ -164,7 +163,7 @@ fn line(line: &ledger::Line, capacity: i64) -> Line<'_> {
         uncertainty_s: seconds(line.uncertainty_ns),
         interrupted_s: line.interrupted_ns.map(seconds),
         missing_cpus: line.missing.iter().map(missing_cpu).collect(),
-        party: line.party.map(party_name),
+        party: line.party.map(Party::name),
         cpus: line
             .cpus
             .iter()

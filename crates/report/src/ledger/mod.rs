@@ -1,5 +1,6 @@
-//! A ledger as a document and as JSON.
+//! A ledger as a document, as JSON and as CSV.
 
+pub mod csv;
 pub mod document;
 pub mod json;
 
@@ -38,10 +39,4 @@ fn groups(ledger: &Ledger) -> Vec<Group<'_>> {
         group.lines.sort_by_key(|line| std::cmp::Reverse(line.ns.clone().unwrap_or(i64::MIN)));
     }
     groups
-}
-
-/// The time to account for, of all CPUs together, in nanoseconds.
-fn capacity_ns(ledger: &Ledger) -> i64 {
-    let n_cpus = i64::try_from(ledger.cpus.len()).unwrap_or(i64::MAX);
-    i64::try_from(ledger.wall_ns).unwrap_or(i64::MAX).saturating_mul(n_cpus)
 }

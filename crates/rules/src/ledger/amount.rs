@@ -74,7 +74,7 @@ impl Party {
             Party::Firmware => "firmware",
             Party::ManagementController => "management controller",
             Party::Hypervisor => "hypervisor",
-            Party::Physics => "physics",
+            Party::Physics => "power and heat",
         }
     }
 }

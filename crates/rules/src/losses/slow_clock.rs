@@ -145,9 +145,12 @@ mod tests {
     fn heat_explains_no_more_than_the_time_for_which_the_kernel_counted_it() {
         assert_eq!(
             loss("slow-clock", &hot("40")),
-            "cause not visible 72.0 ms ±2.9 by counter\nheat 40.0 ms ±41.6 by counter, physics"
+            "cause not visible 72.0 ms ±2.9 by counter\nheat 40.0 ms ±41.6 by counter, power and heat"
         );
-        assert_eq!(loss("slow-clock", &hot("1000")), "heat 112.0 ms ±4.5 by counter, physics");
+        assert_eq!(
+            loss("slow-clock", &hot("1000")),
+            "heat 112.0 ms ±4.5 by counter, power and heat"
+        );
     }
 
     /// The second, with a family of package 0 that read `before` and `after`.
@@ -163,7 +166,7 @@ mod tests {
     fn a_power_limit_explains_no_more_than_the_time_below_it() {
         assert_eq!(
             loss("slow-clock", &limited("PowerLimited package", "7", "40007")),
-            "cause not visible 72.0 ms ±2.9 by counter\na power limit 40.0 ms ±41.6 by counter, physics"
+            "cause not visible 72.0 ms ±2.9 by counter\na power limit 40.0 ms ±41.6 by counter, power and heat"
         );
         assert_eq!(
             loss("slow-clock", &limited("PowerLimited package", "7", "7")),

@@ -5,7 +5,6 @@ mod files;
 
 use crate::cli::{Arguments, cpu_list};
 use crate::head::head;
-use crate::output;
 use crate::result::{Destination, Form, RowsArguments};
 use crate::tell::tell;
 use anyhow::{Context, Result, bail};
@@ -19,8 +18,7 @@ use lab::failure::Failure;
 use lab::record::Record;
 use lab::store::Journal;
 use lab::trial::Better;
-use report::bench::Report;
-use report::document::Format;
+use report::bench::{Report, workloads};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -219,13 +217,13 @@ fn keep(
     path.map(Some).context("the result is printed, but not kept")
 }
 
-/// The workloads, which have no other form than a document.
+/// What there is to run.
 fn list(arguments: &Arguments, destination: &Destination) -> Result<()> {
-    let format = match destination.form {
-        Form::Document(format) => format,
-        Form::Json | Form::Csv => Format::Text(output::style(arguments.output.color)),
-    };
-    destination.print(&report::bench::list().render(format))
+    destination.print(&match destination.form {
+        Form::Document(format) => workloads::document().render(format),
+        Form::Json => workloads::json(&head(arguments))?,
+        Form::Csv => workloads::csv(),
+    })
 }
 
 /// Prints a result; as CSV, a line for each value of each trial.

@@ -7,6 +7,7 @@ pub(super) use study::{end, workloads};
 
 use super::change::{StateArguments, command_words};
 use crate::cli::Arguments;
+use crate::head::{head, head_of_file};
 use crate::result::FormatArguments;
 use crate::tell::tell_before;
 use anyhow::{Result, bail};
@@ -122,9 +123,9 @@ fn ended(
     options: &ExperimentArguments,
     ran: Option<Ran>,
 ) -> Result<ExitCode> {
-    let format = options.format.chosen(&arguments.output);
+    let (head, format) = (head(arguments), options.format.chosen(&arguments.output));
     match ran {
-        Some(ran) => end(arguments, ran, &|study| study::report_text(arguments, format, study)),
+        Some(ran) => end(arguments, ran, &|study| study::report_text(&head, format, study)),
         None => Ok(ExitCode::SUCCESS),
     }
 }
@@ -167,7 +168,9 @@ pub(super) fn report(arguments: &Arguments, options: &ReportArguments) -> Result
     let (record, folder) = engine::experiment::read(&options.study)?;
     let to = options.output.as_deref().unwrap_or(&folder);
     let format = options.format.chosen(&arguments.output);
-    study::report(arguments, &record, to, &|it| study::report_text(arguments, format, it))?;
+    // Of the machine that it was run on a study keeps no name.
+    let head = head_of_file(arguments, &folder);
+    study::report(arguments, &head, &record, to, &|it| study::report_text(&head, format, it))?;
     Ok(ExitCode::SUCCESS)
 }
 

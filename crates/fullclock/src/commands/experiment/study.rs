@@ -17,6 +17,7 @@ use lab::failure::Failure;
 use lab::record::Record;
 use report::document::Format;
 use report::experiment::{Study, i_know_of};
+use report::json::Head;
 use rustix::fs::OFlags;
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -59,7 +60,7 @@ pub(in crate::commands) fn end(
         output::complain(&anyhow!("{why}"));
     }
     if is_over {
-        report(arguments, &record, &folder, words)?;
+        report(arguments, &head(arguments), &record, &folder, words)?;
     }
     if outcome.is_err() {
         note_resume(arguments, &record);
@@ -93,12 +94,12 @@ fn note_resume(arguments: &Arguments, record: &Record) {
 
 /// What the trials of a study say.
 pub(super) fn report_text(
-    arguments: &Arguments,
+    head: &Head,
     format: Option<Format>,
     study: &Study<'_>,
 ) -> Result<String> {
     Ok(match format {
-        None => report::experiment::json(&head(arguments), study)?,
+        None => report::experiment::json(head, study)?,
         Some(format) => report::experiment::document(study).render(format),
     })
 }
@@ -106,6 +107,7 @@ pub(super) fn report_text(
 /// Prints what the trials say, and writes the report into a folder.
 pub(super) fn report(
     arguments: &Arguments,
+    head: &Head,
     record: &Record,
     folder: &Path,
     words: &Words<'_>,
@@ -115,7 +117,7 @@ pub(super) fn report(
     output::print(&words(&study)?)?;
     host::state_folder::create(folder)
         .with_context(|| format!("cannot make {}", folder.display()))?;
-    let files = report::experiment::files(&head(arguments), &study)?;
+    let files = report::experiment::files(head, &study)?;
     for (name, text) in &files {
         let path = folder.join(name);
         written(&path, text).with_context(|| format!("cannot write {}", path.display()))?;

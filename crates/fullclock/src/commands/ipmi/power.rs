@@ -3,14 +3,14 @@
 use crate::cli::Arguments;
 use crate::head::head;
 use crate::output;
-use crate::result::ResultArguments;
+use crate::result::{Form, RowsArguments};
 use anyhow::{Result, ensure};
 use clap::Args;
 use engine::interrupt::Interrupt;
 use engine::ipmi::power::Session;
 use facts::quantity;
 use host::Live;
-use report::ipmi::power::{document, json};
+use report::ipmi::power::{csv, document, json};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub(crate) struct PowerArguments {
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = quantity::duration)]
     pub(crate) timeout: Duration,
     #[command(flatten)]
-    pub(crate) result: ResultArguments,
+    pub(crate) result: RowsArguments,
 }
 
 /// No controller measures more often.
@@ -51,9 +51,10 @@ pub(super) fn run(arguments: &Arguments, options: &PowerArguments) -> Result<Exi
     });
     let power = session.finish();
     if !power.samples.is_empty() {
-        destination.print(&match destination.format() {
-            None => json(&head(arguments), &power)?,
-            Some(format) => document(&power).render(format),
+        destination.print(&match destination.form {
+            Form::Csv => csv(&power),
+            Form::Json => json(&head(arguments), &power)?,
+            Form::Document(format) => document(&power).render(format),
         })?;
     }
     // What there is was shown; that it is not all is no success.

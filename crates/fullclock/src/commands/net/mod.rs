@@ -9,7 +9,7 @@ use crate::cli::Arguments;
 use crate::head::head;
 use crate::output;
 use crate::result::ResultArguments;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::{Args, Subcommand};
 use client::ClientArguments;
 use curve::CurveArguments;
@@ -99,25 +99,9 @@ pub(super) fn run(arguments: &Arguments, options: &NetArguments) -> Result<ExitC
             ceiling(arguments, result, device.as_deref(), of_arguments(*given))
         }
         NetAction::Curve(options) => curve::run(arguments, options),
-        NetAction::Server(options) => {
-            only_live(arguments)?;
-            server::run(arguments, options)
-        }
-        NetAction::Client(options) => {
-            only_live(arguments)?;
-            client::run(arguments, options)
-        }
+        NetAction::Server(options) => server::run(arguments, options),
+        NetAction::Client(options) => client::run(arguments, options),
     }
-}
-
-/// A test needs machines that are there.
-fn only_live(arguments: &Arguments) -> Result<()> {
-    if arguments.host.root.is_some() || arguments.host.host.is_some() {
-        bail!(
-            "a test has two machines that are there, and no copy of one: leave out --root and --host"
-        );
-    }
-    Ok(())
 }
 
 /// The host that the options name, and what to call it.

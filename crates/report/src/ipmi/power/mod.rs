@@ -1,10 +1,12 @@
 //! The board's power against the controller's limit, and the PROCHOT# signals sampled with it.
 
+mod csv;
 mod document;
 #[cfg(test)]
 mod fixture;
 mod json;
 
+pub use csv::csv;
 pub use document::document;
 pub(crate) use json::PowerDocument;
 pub use json::json;

@@ -1,7 +1,7 @@
 //! Sensors as CSV: a line for each sensor of each round.
 
 use super::silence;
-use crate::harmless::csv_field;
+use crate::harmless::csv_line;
 use facts::ipmi::Threshold;
 use facts::utc::timestamp;
 use lab::ipmi::sensors::{Level, Line, Round};
@@ -56,8 +56,7 @@ fn row(at: &str, line: &Line) -> String {
         found.map(|(_, value)| number(*value)).unwrap_or_default()
     };
     let cells: Vec<String> = first.into_iter().chain(THRESHOLDS.map(of)).collect();
-    let cells: Vec<_> = cells.iter().map(|it| csv_field(it)).collect();
-    cells.join(",") + "\n"
+    csv_line(&cells)
 }
 
 #[cfg(test)]
