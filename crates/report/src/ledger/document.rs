@@ -145,8 +145,8 @@ impl Waterfall<'_> {
         rows.push(Row {
             name: "unexplained".to_owned(),
             share: Some(share(ns, whole)),
-            // It is what the lines leave, and off by as much as they are.
-            uncertainty: Some(uncertainty(&self.ledger.lines.iter().collect::<Vec<_>>(), whole)),
+            // Errors of lines that share a source cancel here, and their sum says too much.
+            uncertainty: None,
             bar: unexplained,
             about: "remainder",
         });
