@@ -60,6 +60,7 @@ fn plan(arms: Vec<PlannedArm>, trials: u32) -> Plan {
     Plan {
         arms,
         trials,
+        expected: trials,
         seed: 1,
         id: String::new(),
         version: String::new(),

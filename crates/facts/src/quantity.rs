@@ -81,6 +81,21 @@ pub fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
+/// How many CPUs `25%`, of one, or `1.5` name: 0.25, 1.5. The kernel counts a quota in milliseconds of each 100 ms.
+///
+/// Fails, in words for the user, on anything else and on what is not between 0.01 and 4096.
+pub fn cpus(text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let number = match text.strip_suffix('%') {
+        Some(percent) => percent.trim_end().parse().map(|it: f64| it / 100.0),
+        None => text.parse(),
+    };
+    match number {
+        Ok(cpus) if (0.01..=4096.0).contains(&cpus) => Ok(cpus),
+        _ => Err("expected 25% of one CPU, or a number of CPUs like 1.5; at least 1%".to_owned()),
+    }
+}
+
 /// How many there are: `1 trial`, `20 trials`.
 pub fn counted(n: impl Into<u64>, one: &str) -> String {
     match n.into() {
@@ -108,6 +123,14 @@ pub fn roughly(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_quota_is_a_share_of_one_cpu_or_a_number_of_them() {
+        assert_eq!([cpus("25%"), cpus("1.5"), cpus(" 200 % ")], [Ok(0.25), Ok(1.5), Ok(2.0)]);
+        for text in ["", "0", "0.5%", "-1", "inf", "nan", "25 percent", "5000"] {
+            assert!(cpus(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn a_number_and_a_unit_are_a_time() {

@@ -14,6 +14,7 @@ pub mod ownership;
 pub mod perf;
 pub mod probe;
 pub mod process;
+pub mod quota_group;
 mod readers;
 mod redact;
 mod source;
@@ -22,7 +23,7 @@ pub mod tape;
 pub mod trusted_file;
 pub mod writers;
 
-pub use readers::{controls, processes, serving, view, view_of};
+pub use readers::{controls, processes, quota_of, serving, view, view_of};
 pub use source::Source;
 pub use source::answered::Answered;
 pub use source::answers::{Answers, Identity};

@@ -1,7 +1,7 @@
 //! What makes a figure doubtful: values, put into words only when they are printed.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// A doubt, and which of the arms compared raises it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,6 +21,21 @@ impl Raised {
     }
 }
 
+/// The doubts of a file, without those that this version does not raise any more.
+pub(crate) fn of_this_version<'de, D: Deserializer<'de>>(file: D) -> Result<Vec<Raised>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Kept {
+        Raised(Raised),
+        Other {},
+    }
+    let raised = |it: Kept| match it {
+        Kept::Raised(it) => Some(it),
+        Kept::Other {} => None,
+    };
+    Ok(Vec::<Kept>::deserialize(file)?.into_iter().filter_map(raised).collect())
+}
+
 impl From<Doubt> for Raised {
     fn from(doubt: Doubt) -> Raised {
         Raised { arm: None, doubt }
@@ -36,7 +51,7 @@ pub enum Doubt {
         /// How many trials were throttled.
         trials: u32,
     },
-    /// The clock differed between trials: the highest is this share above the lowest.
+    /// The clock differed between trials: leaving out the tenth of them at either end, the highest is this share above the lowest.
     ClockDrifted {
         /// 0.04 is four percent.
         share: f64,
@@ -48,31 +63,27 @@ pub enum Doubt {
     },
     /// The hypervisor took this share of the CPUs' time.
     Stolen {
-        /// Of all trials together.
+        /// Of all trials together: of their own time where each is one task that never sleeps, else of the time from about one second
+        /// before each to its end.
         share: f64,
     },
     /// Other tasks took this share of the CPUs' time.
     OtherLoad {
-        /// Of all trials together.
+        /// Of all trials together, as of stolen time.
         share: f64,
     },
-    /// Trials that lie far from the others of their arm; they count all the same.
-    Outliers {
-        /// How many.
-        trials: u32,
-        /// Of how many.
-        of: u32,
-    },
-    /// The first trials were slower than the others.
+    /// The first trials, a third of all or fewer, were slower than the others.
     Warming {
         /// How many.
         trials: u32,
+        /// By how much slower their median is than that of the others, as a share.
+        share: f64,
     },
-    /// The figures moved while they were taken.
+    /// The level moved while the trials ran.
     Drifted {
-        /// The trial at which the change begins, counted from 1 among those of its arm.
+        /// The trial at which the move begins, counted from 1 among those of its arm.
         at: u32,
-        /// By how much, as a share.
+        /// By how much the median is slower from there on than before, as a share; below 0 where it is faster.
         share: f64,
     },
     /// Too few trials for any claim.
@@ -93,4 +104,19 @@ pub enum Doubt {
         /// How many.
         trials: u32,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_other_versions_doubted_is_left_out_and_the_rest_is_read() {
+        let read = |text: &str| of_this_version(&mut serde_json::Deserializer::from_str(text));
+        let old = r#"[{"doubt":"outliers","trials":1,"of":20},{"arm":"B","doubt":"warming","trials":3},
+            {"arm":"B","doubt":"drifted","at":4,"share":0.5},{"doubt":"unpinned"}]"#;
+        let drifted = Raised::by("B", Doubt::Drifted { at: 4, share: 0.5 });
+        assert_eq!(read(old).unwrap(), [drifted, Doubt::Unpinned.into()]);
+        assert!(read(r#"["unpinned"]"#).is_err());
+    }
 }

@@ -32,14 +32,6 @@ impl<T> Known<T> {
         }
     }
 
-    /// The value to change, where there is one.
-    pub(crate) fn value_mut(&mut self) -> Option<&mut T> {
-        match self {
-            Known::Value(value) => Some(value),
-            Known::Missing { .. } => None,
-        }
-    }
-
     /// What `change` makes of the value, or why there is none.
     pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Known<U> {
         match self {

@@ -23,13 +23,17 @@ pub mod known;
 pub mod lines;
 pub mod net;
 pub mod oracle;
+mod other_load;
 pub mod peers;
 pub mod race;
 pub mod record;
 pub mod stats;
 pub mod store;
 pub mod summary;
+pub mod throttling;
 pub mod trial;
+mod typical;
+pub mod verdict;
 pub mod workload;
 pub mod workloads;
 

@@ -2,7 +2,8 @@
 
 use crate::doubt::Raised;
 use crate::experiment::Experiment;
-use crate::trial::Trial;
+use crate::throttling::Throttling;
+use crate::trial::{Mark, Trial};
 use crate::workload::Settings;
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
@@ -32,15 +33,28 @@ pub struct Record {
     #[serde(default = "whole")]
     #[schemars(range(min = 1))]
     pub pieces: u32,
+    /// How often the nodes of a race were started anew, where that was more than once: the block of a trial is its leg.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub legs: Option<Legs>,
     /// What was planned, where it is a study of settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experiment: Option<Experiment>,
     /// In the order in which they began.
     pub trials: Vec<Trial>,
     /// Why to trust it less.
+    #[serde(deserialize_with = "crate::doubt::of_this_version")]
     pub doubts: Vec<Raised>,
     /// Whether it ended as planned.
     pub is_complete: bool,
+}
+
+/// The legs of a race: in each of them its nodes were started anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Legs {
+    /// How many were planned.
+    pub planned: u32,
+    /// How many went on for the planned time; in a journal, none.
+    pub ended: u32,
 }
 
 /// One of the things compared.
@@ -61,6 +75,12 @@ pub struct Arm {
     /// The machine that it ran on, where that is not the record's: a node of a race.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<Fingerprint>,
+    /// Which host a node of a race ran on: nodes with the same ran on one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// What a CPU quota took from a node during its race, where one was in force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttling: Option<Throttling>,
     /// What the workload says of itself: the version of a server.
     pub about: Vec<(String, String)>,
 }
@@ -87,6 +107,7 @@ impl Record {
             arms,
             machine: Fingerprint::default(),
             pieces: whole(),
+            legs: None,
             experiment: None,
             trials: Vec::new(),
             doubts: Vec::new(),
@@ -105,6 +126,7 @@ impl Record {
             arms: self.arms.clone(),
             machine: self.machine.clone(),
             pieces: self.pieces,
+            legs: self.legs,
             experiment: self.experiment.clone(),
             trials: Vec::new(),
             doubts: self.doubts.clone(),
@@ -117,12 +139,43 @@ impl Record {
         is_race(&self.id)
     }
 
+    /// How many legs of a race went on for the planned time; `None` where it was begun once.
+    pub fn whole_legs(&self) -> Option<u32> {
+        let legs = self.legs?;
+        // Of a race that was killed, every leg is whole but the last one.
+        let begun = self.trials.iter().map(|it| it.block).max().unwrap_or_default();
+        Some(legs.ended.max(begun.saturating_sub(1)))
+    }
+
     /// The doubts that bear on these arms, by their places in [`Record::arms`].
     pub fn doubts_about(&self, arms: &[usize]) -> Vec<Raised> {
         let is_one =
             |name: &str| arms.iter().any(|it| self.arms.get(*it).is_some_and(|it| it.name == name));
         let bears = |it: &&Raised| it.arm.as_deref().is_none_or(is_one);
         self.doubts.iter().filter(bears).cloned().collect()
+    }
+
+    /// The arms that a mark of a trial of `arm` is about, by their places in [`Record::arms`]: what was noticed of a host is
+    /// about all nodes there, and kept once.
+    pub fn concerned(&self, arm: usize, mark: &Mark) -> Vec<usize> {
+        let all = 0..self.arms.len();
+        let host = self.arms.get(arm).and_then(|it| it.host.as_ref());
+        match (mark, host) {
+            (Mark::Note { .. }, _) => all.collect(),
+            (mark, Some(host)) if mark.is_of_host() => {
+                all.filter(|it| self.arms[*it].host.as_ref() == Some(host)).collect()
+            }
+            _ => vec![arm],
+        }
+    }
+
+    /// What CPU quotas took from an arm in all its trials, and the share of their time that this was.
+    pub fn throttling(&self, arm: usize) -> Option<(Throttling, f64)> {
+        let trials = || self.trials.iter().filter(|it| it.arm == arm);
+        let all = Throttling::of_all(trials().filter_map(|it| it.throttling.as_ref()))?;
+        let elapsed = trials().filter_map(|it| it.outcome.elapsed_ns.value());
+        let share = all.share_of(elapsed.fold(0, |sum, it| sum.saturating_add(*it)));
+        Some((all, share))
     }
 
     /// The machine that an arm ran on, by its place in [`Record::arms`].
@@ -141,6 +194,8 @@ impl Arm {
             cpus: None,
             is_foreign: false,
             machine: None,
+            host: None,
+            throttling: None,
             about: Vec::new(),
         }
     }
@@ -215,6 +270,25 @@ mod tests {
             ["governor was performance and is powersave", "kernel was unknown and is 6.18"];
         assert_eq!(before.changes(&after), expected);
         assert!(after.changes(&after).is_empty());
+    }
+
+    #[test]
+    fn a_mark_of_a_host_is_about_its_nodes_and_a_quota_about_one() {
+        let arm =
+            |name: &str, host: &str| Arm { host: Some(host.to_owned()), ..Arm::of(name, "commit") };
+        let mut record = Record::of(vec![arm("a", "x"), arm("b", "x"), arm("c", "y")]);
+        let setting = Mark::Setting { name: "governor".to_owned(), from: None, to: None };
+        let quota = Mark::Quota { group: "/g".to_owned(), from: None, to: Some(0.25) };
+        let of_quota =
+            Mark::Finding { check: "cgroup-quota-throttling".to_owned(), is_there: true };
+        let note = Mark::Note { text: "load".to_owned() };
+        let concerned = |record: &Record| {
+            [&setting, &quota, &of_quota, &note].map(|it| record.concerned(1, it))
+        };
+        assert_eq!(concerned(&record), [vec![0, 1], vec![1], vec![1], vec![0, 1, 2]]);
+        // Files of earlier versions have it once for each node.
+        record.arms.iter_mut().for_each(|it| it.host = None);
+        assert_eq!(concerned(&record), [vec![1], vec![1], vec![1], vec![0, 1, 2]]);
     }
 
     #[test]

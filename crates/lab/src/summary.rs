@@ -3,9 +3,9 @@
 use crate::compare::Measure;
 use crate::known::Known;
 use crate::record::Record;
-use crate::stats::{Bootstrap, CONFIDENCE, Interval, Sample, bootstrap, median, trimmed_mean};
+use crate::stats::{Interval, Sample, median};
 use crate::trial::{Better, Figure, Trial};
-use fastrand::Rng;
+use crate::typical::{Typical, precision};
 use rules::loss::Kind;
 use rules::losses;
 use schemars::JsonSchema;
@@ -33,7 +33,7 @@ pub struct Summary {
     pub lost: Vec<Lost>,
 }
 
-/// The median, the lowest and the highest of some values.
+/// What some values have in common: the typical one with its interval, the median, the lowest and the highest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spread {
     /// What they are: `elapsed`.
@@ -42,10 +42,13 @@ pub struct Spread {
     pub unit: String,
     /// Which way is faster.
     pub better: Better,
-    /// Their mean, without the fifth at either end.
-    pub mean: f64,
-    /// Where the true mean lies with a confidence of 95 %; missing with fewer than five.
+    /// The typical one: the mean of their logarithms without the fifth at either end, turned back; of values that are not all above
+    /// 0, that mean of the values themselves.
+    pub typical: f64,
+    /// Where the true typical value lies; missing with fewer than five.
     pub interval: Known<Interval>,
+    /// The chance that the interval holds it, such as 0.99.
+    pub confidence: f64,
     /// The middle one.
     pub median: f64,
     /// The lowest.
@@ -64,10 +67,9 @@ pub struct Lost {
 }
 
 impl Spread {
-    /// Half the interval as a share of the mean.
+    /// Half of the interval as a share of the typical value.
     pub fn precision(&self) -> Option<f64> {
-        let interval = self.interval.value()?;
-        Some(interval.half_width() / self.mean.abs()).filter(|it| it.is_finite())
+        precision(self.typical, *self.interval.value()?)
     }
 }
 
@@ -95,23 +97,16 @@ pub fn summary(record: &Record, arm: usize) -> Option<Summary> {
     })
 }
 
-/// The same trials always give the same interval.
-const SEED: u64 = 1;
-const DRAWS: u32 = 2000;
-
 fn spread(shape: Figure<&str>, values: Vec<f64>) -> Option<Spread> {
     let sample = Sample::new(values).ok()?;
-    let wanted = Bootstrap { draws: DRAWS, confidence: CONFIDENCE };
-    let interval = bootstrap(&sample, wanted, &mut Rng::with_seed(SEED));
+    let Typical { value, interval, confidence } = Typical::of(&sample);
     Some(Spread {
         name: shape.name.to_owned(),
         unit: shape.unit.to_owned(),
         better: shape.better,
-        mean: trimmed_mean(&sample),
-        interval: match interval {
-            Ok(interval) => Known::Value(interval),
-            Err(unfit) => Known::missing(unfit.to_string()),
-        },
+        typical: value,
+        interval,
+        confidence,
         median: median(&sample),
         lowest: sample.quantile(0.0),
         highest: sample.quantile(1.0),
@@ -171,16 +166,16 @@ mod tests {
     use crate::compare::fixture::moment;
 
     #[test]
-    fn an_arm_is_its_mean_its_interval_and_its_clock() {
+    fn an_arm_is_its_typical_trial_its_interval_and_its_clock() {
         let record = moment(1.0, 2.5e9, 0.003);
         let found = summary(&record, 0).unwrap();
         let main = &found.figures[0];
-        assert!((main.mean - 1.0).abs() < 0.003, "{main:?}");
+        assert!((main.typical - 1.0).abs() < 0.003, "{main:?}");
         assert!(main.lowest <= main.median && main.median <= main.highest);
-        assert!(main.interval.value().unwrap().contains(main.mean));
+        assert!(main.interval.value().unwrap().contains(main.typical));
         assert!(main.precision().unwrap() < 0.003);
-        assert!((found.clock.value().unwrap().mean / 2.5e9 - 1.0).abs() < 1e-3);
-        assert!((found.cycles.value().unwrap().mean / 2.5e9 - 1.0).abs() < 0.003);
+        assert!((found.clock.value().unwrap().typical / 2.5e9 - 1.0).abs() < 1e-3);
+        assert!((found.cycles.value().unwrap().typical / 2.5e9 - 1.0).abs() < 0.003);
     }
 
     #[test]
@@ -192,5 +187,38 @@ mod tests {
         record.trials.clear();
         assert_eq!(summary(&record, 0), None);
         assert_eq!(summary(&record, 7), None);
+    }
+
+    fn typical(values: impl IntoIterator<Item = f64>) -> Typical {
+        Typical::of(&Sample::new(values.into_iter().collect()).unwrap())
+    }
+
+    /// Nothing of four is trimmed, and the geometric mean of 1, 10, 100 and 1000 is 10^1.5.
+    #[test]
+    fn it_is_typical_by_logarithms_and_alike_for_a_time_and_its_rate() {
+        let four = typical([1.0, 1000.0, 10.0, 100.0]).value;
+        assert!((four - 10.0_f64.powf(1.5)).abs() < 1e-9, "{four}");
+        let times = [1.0, 1.2, 1.1, 1.4, 1.05, 1.3, 1.15, 1.25];
+        let (time, rate) = (typical(times), typical(times.map(f64::recip)));
+        assert!((time.value * rate.value - 1.0).abs() < 1e-12);
+        let (time, rate) = (time.interval.value().unwrap(), rate.interval.value().unwrap());
+        assert!((time.low * rate.high - 1.0).abs() < 1e-12, "{time:?} {rate:?}");
+        assert!(time.low > 0.0);
+    }
+
+    #[test]
+    fn values_of_0_and_below_are_taken_as_they_are() {
+        let around_nothing = typical((-10..=10).map(f64::from));
+        assert_eq!(around_nothing.value, 0.0);
+        let interval = *around_nothing.interval.value().unwrap();
+        assert!(interval.contains(0.0) && interval.low < -1.0, "{interval:?}");
+        assert_eq!(precision(0.0, interval), None);
+        assert_eq!(typical([0.0; 6]).interval, Known::Value(Interval { low: 0.0, high: 0.0 }));
+    }
+
+    #[test]
+    fn an_interval_without_an_end_is_none() {
+        let wild = typical([1e-300, 1e300, 1e-300, 1e300, 1e-300, 1e300]);
+        assert!(wild.interval.reason().unwrap().contains("differ too much"), "{wild:?}");
     }
 }

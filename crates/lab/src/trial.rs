@@ -7,6 +7,7 @@ pub use packed::{Entries, PackedList};
 
 use crate::failure::Failure;
 use crate::known::Known;
+use crate::throttling::Throttling;
 use labels::{Kind, Label};
 use packed::Entry;
 use schemars::JsonSchema;
@@ -65,10 +66,11 @@ impl FigureShape {
 }
 
 /// Which way is faster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
     /// Lower is better, such as of a time.
+    #[default]
     Lower,
     /// Higher is better, such as of a rate.
     Higher,
@@ -98,15 +100,26 @@ pub struct Trial {
     /// The boot that it ran in, by the beginning of /proc/sys/kernel/random/boot_id, where a study takes reboots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boot: Option<String>,
+    /// Which preparation of its workload it ran on, counted from 1 in the order in which all of the record were made: a higher
+    /// one than the other arm's was made later. `None` where the workload leaves nothing to its trials, and in files of
+    /// versions that prepared once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preparation: Option<u32>,
     /// Why it failed, where an experiment went on; it has no figures then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
     /// What happened during it, where its node runs a race.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
+    /// What a CPU quota took from it, where its node runs a race and one was in force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttling: Option<Throttling>,
     /// The result of the workload.
     #[serde(flatten)]
     pub outcome: Outcome,
+    /// Of a long race, the intervals that it sums up, in their order; empty where it is one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slices: Vec<Slice>,
     /// The clock that the probe saw on the CPUs it ran on, right before and right after; of trials whose pieces took turns,
     /// before and after all of them.
     pub clock: Known<TrialClock>,
@@ -125,14 +138,17 @@ impl Trial {
             block,
             began_ns: Known::Value(0),
             boot: None,
+            preparation: None,
             failed: None,
             marks: Vec::new(),
+            throttling: None,
             outcome: Outcome {
                 elapsed_ns: elapsed_ns.clone(),
                 cpu_ns: elapsed_ns,
                 tasks: 1,
                 figures,
             },
+            slices: Vec::new(),
             clock: Known::missing("nobody looked"),
             surroundings: Known::missing("nobody looked"),
         }
@@ -145,10 +161,31 @@ impl Trial {
         let figures = PackedList::default();
         let outcome = Outcome { elapsed_ns: missing(), cpu_ns: missing(), tasks: 0, figures };
         let (clock, surroundings) = (Known::missing(why.clone()), Known::missing(why.clone()));
-        let (boot, failed) = (None, Some(why));
-        let marks = Vec::new();
-        Trial { number: 0, arm, block, began_ns, boot, failed, marks, outcome, clock, surroundings }
+        Trial {
+            number: 0,
+            arm,
+            block,
+            began_ns,
+            boot: None,
+            preparation: None,
+            failed: Some(why),
+            marks: Vec::new(),
+            throttling: None,
+            outcome,
+            slices: Vec::new(),
+            clock,
+            surroundings,
+        }
     }
+}
+
+/// An interval of a node of a race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Slice {
+    /// How long it was, in nanoseconds; it began where the one before it ended.
+    pub elapsed_ns: u64,
+    /// What was counted in it, such as commits.
+    pub count: u64,
 }
 
 /// The clock around one trial: means over its CPUs, in hertz.
@@ -308,7 +345,7 @@ pub enum Mark {
         /// The value after the change; `None` where it is no longer named.
         to: Option<String>,
     },
-    /// The CPU quota of a control group that the node, or a database server of its host, runs in.
+    /// The CPU quota of a control group that the node runs in: no other node's, unless that runs in the group, too.
     Quota {
         /// The group's folder.
         group: String,
@@ -317,7 +354,7 @@ pub enum Mark {
         /// How many now.
         to: Option<f64>,
     },
-    /// An audit finds what it did not find before, or no longer.
+    /// An audit finds what it did not find before, or no longer. Of quotas it looks at those of the node.
     Finding {
         /// The check's id.
         check: String,
@@ -331,4 +368,18 @@ pub enum Mark {
         /// The text of the user.
         text: String,
     },
+}
+
+/// The check whose findings are about the groups that a node runs in.
+const OF_QUOTAS: &str = "cgroup-quota-throttling";
+
+impl Mark {
+    /// Whether it is about the whole host, so that every node there notices it.
+    pub fn is_of_host(&self) -> bool {
+        match self {
+            Mark::Setting { .. } => true,
+            Mark::Finding { check, .. } => check != OF_QUOTAS,
+            Mark::Quota { .. } | Mark::Restarted | Mark::Note { .. } => false,
+        }
+    }
 }

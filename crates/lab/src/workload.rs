@@ -26,6 +26,8 @@ pub struct Workload {
     pub takes: &'static [Setting],
     /// Where it runs when the user names no CPUs.
     pub placement: Placement,
+    /// What its trials find that preparing made, and what it costs to make that anew.
+    pub preparation: Preparation,
     /// Makes it ready to run: starts servers, fills memory, checks what the settings ask for. What this takes is in no
     /// trial.
     pub prepare: Prepare,
@@ -40,6 +42,21 @@ pub enum Placement {
     Own,
     /// Wherever the scheduler puts it.
     Anywhere,
+}
+
+/// What preparing a workload leaves to all its trials.
+///
+/// Where a buffer or a server happens to lie in memory makes all its trials a few percent faster or slower, and two that were
+/// made the same way differ by that. Trials in random order do not show it: only what was prepared anew as often as it was
+/// compared does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preparation {
+    /// Nothing but its settings: a trial makes all that it uses.
+    Stateless,
+    /// Something that is made in milliseconds: an open device.
+    Cheap,
+    /// A server, or memory of the size of caches: seconds.
+    Dear,
 }
 
 /// Makes a workload ready to run, or says what it lacks.
@@ -257,6 +274,11 @@ impl Settings {
 }
 
 impl Workload {
+    /// Whether its tasks never sleep: what a trial took beyond their time on a CPU, something else took.
+    pub fn never_sleeps(&self) -> bool {
+        matches!(self.placement, Placement::OneCpu | Placement::Own)
+    }
+
     /// Markdown for `fullclock explain ID`: its help, its main figure and what it takes.
     pub fn documentation(&self) -> String {
         let Workload { help, figure: FigureShape { name, unit, better }, .. } = self;

@@ -36,7 +36,7 @@ pub fn document(results: &[Listed<'_>]) -> Document {
         ("result", Align::Left),
         ("workload", Align::Left),
         ("trials", Align::Right),
-        ("median", Align::Right),
+        ("typical", Align::Right),
         ("remarks", Align::Left),
     ];
     document.push(Block::Table(Table::new(&columns, results.iter().flat_map(rows))));
@@ -67,8 +67,11 @@ fn rows(result: &Listed<'_>) -> Vec<Vec<Text>> {
 }
 
 fn row(name: String, arm: &ArmSummary, remarks: String) -> Vec<Text> {
-    let median = arm.figure.as_ref().map_or("-".to_owned(), median);
-    [name, arm.workload.clone(), arm.trials.to_string(), median, remarks].map(Text::from).into()
+    let typical = arm
+        .figure
+        .as_ref()
+        .map_or("-".to_owned(), |it| quantity(it.typical, &it.unit, it.precision()));
+    [name, arm.workload.clone(), arm.trials.to_string(), typical, remarks].map(Text::from).into()
 }
 
 /// A command in a list; `history show` has all of it.
@@ -94,7 +97,7 @@ pub fn entry_document(entry: &Entry, record: &Record, recordings: Vec<PathBuf>) 
 
 /// A line for each arm of each result (RFC 4180 with Unix line ends). Unknown values are empty.
 pub fn csv(results: &[Listed<'_>]) -> String {
-    let mut text = "result,began,variant,workload,command,trials,measured,unit,median,trimmed_mean,low,high,is_complete,doubts,file\n"
+    let mut text = "result,began,variant,workload,command,trials,measured,unit,typical,low,high,median,is_complete,doubts,file\n"
         .to_owned();
     for result in results {
         let entry = result.entry;
@@ -110,10 +113,10 @@ pub fn csv(results: &[Listed<'_>]) -> String {
                 arm.trials.to_string(),
                 figure.map(|it| it.name.clone()).unwrap_or_default(),
                 figure.map(|it| it.unit.clone()).unwrap_or_default(),
-                number(|it| Some(it.median)),
-                number(|it| Some(it.trimmed_mean)),
+                number(|it| Some(it.typical)),
                 number(|it| Some(it.interval?.low)),
                 number(|it| Some(it.interval?.high)),
+                number(|it| Some(it.median)),
                 entry.is_complete.to_string(),
                 doubts(entry).join("; "),
                 entry.path.display().to_string(),
@@ -121,11 +124,6 @@ pub fn csv(results: &[Listed<'_>]) -> String {
         }
     }
     text
-}
-
-fn median(figure: &FigureSummary) -> String {
-    let precision = figure.interval.map(|it| it.half_width() / figure.trimmed_mean.abs());
-    quantity(figure.median, &figure.unit, precision)
 }
 
 /// The doubts by their names, how it ended first.
@@ -160,9 +158,10 @@ mod tests {
         let figure = FigureSummary {
             name: "elapsed".to_owned(),
             unit: "s".to_owned(),
-            median,
-            trimmed_mean: median,
+            typical: median,
             interval: Some(Interval { low: median - half, high: median + half }),
+            confidence: 0.99,
+            median,
         };
         let workload = "cpu-loop".to_owned();
         ArmSummary { name: name.to_owned(), workload, trials: 20, figure: Some(figure) }
@@ -183,8 +182,8 @@ mod tests {
 
     fn entries() -> [Entry; 4] {
         let drifted = Doubt::Drifted { at: 9, share: 0.01 };
-        let outliers = Doubt::Outliers { trials: 1, of: 20 };
-        let many = vec![outliers.clone(), drifted.clone(), outliers, drifted, Doubt::CutShort];
+        let throttled = Doubt::Throttled { trials: 1 };
+        let many = vec![throttled.clone(), drifted.clone(), throttled, drifted, Doubt::CutShort];
         let none = ArmSummary { trials: 0, figure: None, ..arm("A", 1.0) };
         let of_command =
             |it: &str, median| ArmSummary { workload: "command".to_owned(), ..arm(it, median) };

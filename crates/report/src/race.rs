@@ -7,6 +7,8 @@ use crate::page::{BOLD, DIM, Page};
 use lab::race::Offset;
 use lab::record::Record;
 use lab::trial::{Figure, Mark, PackedList, Trial};
+use lab::verdict::LEAST_LEGS;
+use std::time::Duration;
 
 /// A figure of a trial in a column.
 struct Column {
@@ -154,7 +156,7 @@ impl Table {
     /// Whom a mark is about; `None` where another node of this machine has noticed the same.
     fn who(&mut self, node: usize, mark: &Mark, at: f64) -> Option<&str> {
         let node = self.nodes.get(node)?;
-        if !(node.is_here && is_of_machine(mark)) {
+        if !(node.is_here && mark.is_of_host()) {
             return Some(&node.name);
         }
         self.marked.retain(|it| at - it.1 <= ALIKE_S);
@@ -188,14 +190,6 @@ fn clock_mhz(trial: &Trial) -> Option<f64> {
 /// Each node looks at its machine every 5 s. What two of them notice within that time and an interval is one change.
 const ALIKE_S: f64 = 6.0;
 
-/// Whether a mark is about a node's machine, so that every node there notices it.
-fn is_of_machine(mark: &Mark) -> bool {
-    match mark {
-        Mark::Setting { .. } | Mark::Quota { .. } | Mark::Finding { .. } => true,
-        Mark::Restarted | Mark::Note { .. } => false,
-    }
-}
-
 /// What was marked during a race, once where several nodes noticed it; `None` where nothing was.
 pub(crate) fn marks(record: &Record) -> Option<Rows> {
     struct Marked<'a> {
@@ -208,8 +202,7 @@ pub(crate) fn marks(record: &Record) -> Option<Rows> {
     for trial in &record.trials {
         let name = record.arms.get(trial.arm).map_or("", |it| &*it.name);
         for mark in &trial.marks {
-            let (at, words, is_of_machine) =
-                (seconds(trial), mark_words(mark), is_of_machine(mark));
+            let (at, words, is_of_machine) = (seconds(trial), mark_words(mark), mark.is_of_host());
             let is_same = |it: &&mut Marked<'_>| {
                 it.is_of_machine
                     && it.words == words
@@ -241,6 +234,17 @@ pub fn mark_words(mark: &Mark) -> String {
         Mark::Restarted => "the node's agent was restarted".to_owned(),
         Mark::Note { text } => text.clone(),
     }
+}
+
+/// How long a race with legs takes, before it begins.
+pub fn total(legs: u32, each: Duration) -> String {
+    let total = each.saturating_mul(legs);
+    let more = if (legs as usize) < LEAST_LEGS {
+        format!("; it takes {LEAST_LEGS} to say something of the nodes")
+    } else {
+        String::new()
+    };
+    format!("{legs} legs of {each:?} take {total:?}, and the nodes are started {legs} times{more}")
 }
 
 /// That a node could begin.
@@ -284,6 +288,11 @@ mod tests {
         Mark::Quota { group: "/sys/fs/cgroup/b".to_owned(), from, to }
     }
 
+    fn setting() -> Mark {
+        let (from, to) = (Some("performance".to_owned()), Some("powersave".to_owned()));
+        Mark::Setting { name: "scaling_governor".to_owned(), from, to }
+    }
+
     #[test]
     fn an_interval_is_a_line_and_each_mark_is_one() {
         let mut table = table(110);
@@ -313,13 +322,15 @@ mod tests {
     #[test]
     fn a_change_of_the_machine_is_told_once_and_a_note_of_its_node() {
         let mut table = table(80);
-        let both = [0, 1].map(|node| table.lines(node, &trial(None, vec![quota(None, Some(0.5))])));
+        let both = [0, 1].map(|node| table.lines(node, &trial(None, vec![setting()])));
         assert!(
-            both[0].contains("  here") && both[0].contains("no quota -> 0.50 CPUs"),
+            both[0].contains("  here") && both[0].contains("performance -> powersave"),
             "{}",
             both[0]
         );
         assert_eq!(both[1].lines().count(), 1, "{}", both[1]);
+        let of_node = table.lines(0, &trial(None, vec![quota(None, Some(0.5))]));
+        assert!(of_node.contains("  old") && of_node.contains("-> 0.50 CPUs"), "{of_node}");
         let note = Mark::Note { text: "load began".to_owned() };
         let noted = table.lines(0, &trial(None, vec![note]));
         assert!(noted.contains("  old") && noted.ends_with("! load began\n"), "{noted}");
@@ -340,16 +351,20 @@ mod tests {
         let arms = ["a", "b"].map(|it| Arm::of(it, "commit")).to_vec();
         let of = |arm: usize, marks: Vec<Mark>| Trial { arm, ..trial(None, marks) };
         let note = || Mark::Note { text: "load began".to_owned() };
-        let trials = vec![
-            of(0, vec![quota(None, Some(0.25)), note()]),
-            of(1, vec![quota(None, Some(0.25)), note()]),
-        ];
+        let trials = vec![of(0, vec![setting(), note()]), of(1, vec![setting(), note()])];
         let record = Record { trials, ..Record::of(arms) };
         let rows = marks(&record).unwrap().rows;
         let nodes: Vec<String> = rows.iter().map(|row| format!("{:?}", row[1])).collect();
         assert_eq!(rows.len(), 3, "{rows:?}");
         assert!(nodes[0].contains("\"a, b\""), "{nodes:?}");
         assert!(marks(&Record::of(Vec::new())).is_none());
+    }
+
+    #[test]
+    fn a_race_with_legs_says_how_long_it_takes() {
+        let minute = Duration::from_secs(60);
+        assert_eq!(total(6, minute), "6 legs of 60s take 360s, and the nodes are started 6 times");
+        assert!(total(3, minute).ends_with("; it takes 4 to say something of the nodes"));
     }
 
     #[test]

@@ -53,17 +53,17 @@ pub const SHAPES: &[Shape] = &[
     shape::<PowerDocument<'_>>("ipmi-power", 2, "ipmi power --json"),
     shape::<TuneDocument<'_>>("ipmi-tune", 2, "ipmi tune --json"),
     shape::<WorkloadsDocument<'_>>("workloads", 1, "bench --json"),
-    shape::<ResultDocument<'_>>("result", 1, "bench WORKLOAD --json"),
+    shape::<ResultDocument<'_>>("result", 2, "bench WORKLOAD --json"),
     shape::<HistoryDocument<'_>>("history", 2, "history --json"),
-    shape::<ComparisonDocument<'_>>("comparison", 2, "compare --json"),
-    shape::<CertificateDocument<'_>>("certificate", 2, "certificate --json"),
+    shape::<ComparisonDocument<'_>>("comparison", 3, "compare --json"),
+    shape::<CertificateDocument<'_>>("certificate", 3, "certificate --json"),
     shape::<PlanDocument<'_>>("plan", 2, "plan --json"),
     shape::<ApplyDocument<'_>>("apply", 2, "apply --json"),
     shape::<RevertDocument<'_>>("revert", 2, "revert --json"),
     shape::<StatusDocument<'_>>("status", 2, "status --json"),
     shape::<DriftDocument<'_>>("drift", 2, "watch-drift --json"),
     shape::<ExperimentPlanDocument<'_>>("experiment-plan", 2, "experiment --dry-run --json"),
-    shape::<ExperimentDocument<'_>>("experiment", 2, "experiment --json"),
+    shape::<ExperimentDocument<'_>>("experiment", 3, "experiment --json"),
 ];
 
 /// A schema as its file has it.

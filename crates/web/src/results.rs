@@ -7,6 +7,7 @@ use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::{Html, IntoResponse, Response};
+use engine::earlier::{earlier_runs, folders_of};
 use lab::comparison::{compared, sides};
 use lab::record::Record;
 use lab::store::{Entry, History, JOURNAL, RESULT, running};
@@ -142,7 +143,7 @@ fn entry(entry: &Entry, whats: Vec<String>, is_live: bool) -> Value {
     value
 }
 
-/// `/api/v1/results/ID`: as it is kept, `schemas/result-1.json`.
+/// `/api/v1/results/ID`: as it is kept, `schemas/result-2.json`.
 pub(super) async fn show(
     State(served): State<Arc<Served>>,
     id: Result<Path<String>, PathRejection>,
@@ -175,7 +176,7 @@ pub(super) async fn compare(
         let ids = [Some(a), b].into_iter().flatten().map(plain_id);
         let ids = ids.collect::<Result<Vec<_>, _>>()?;
         let files = ids.iter().map(|it| own.results.file(it)).collect::<Result<Vec<_>, _>>()?;
-        comparison(&own.machine.head(), &files, &ids).map(Json)
+        comparison(&own.machine.head(), own.results.folder(), &files, &ids).map(Json)
     };
     served.work.when_there_is_room(compare).await
 }
@@ -183,11 +184,17 @@ pub(super) async fn compare(
 /// What `fullclock compare` says of the results in these files: as text, as JSON, and in parts for a page.
 ///
 /// Errors: a result cannot be read, or there is nothing to compare it with.
-fn comparison(head: &Head, files: &[PathBuf], ids: &[String]) -> Result<Value, Refusal> {
+fn comparison(
+    head: &Head,
+    folder: &std::path::Path,
+    files: &[PathBuf],
+    ids: &[String],
+) -> Result<Value, Refusal> {
     let records: Result<Vec<Record>, _> = files.iter().map(|it| lab::store::read(it)).collect();
     let records = records.map_err(Refusal::senseless)?;
     let sides = sides(&records, ids);
-    let found = compared(&records, &sides, ids).map_err(Refusal::senseless)?;
+    let earlier = earlier_runs(&sides, &folders_of(&[], Some(folder)));
+    let found = compared(&records, &sides, ids, &earlier, None).map_err(Refusal::senseless)?;
     let style = Style { color: false, width: 100 };
     let document = report::bench::comparisons(&found, &sides, ids);
     let text = document.render(Format::Text(style));

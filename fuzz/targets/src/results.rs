@@ -1,6 +1,6 @@
 //! Results of strangers: whatever the file holds, it is refused, or what is said of it ends.
 
-use lab::compare::Side;
+use lab::compare::{Side, Terms};
 use lab::comparison::{between, within};
 use lab::summary::summary;
 use std::path::Path;
@@ -13,7 +13,7 @@ pub(crate) fn run(bytes: &[u8]) {
     let _ = within(&record);
     if !record.arms.is_empty() {
         let side = |name| Side { name, record: &record, arm: 0 };
-        let _ = between(side("A"), side("B"));
+        let _ = between(side("A"), side("B"), &Terms::of(1));
     }
     let _ = lab::peers::of_record(&record);
 }

@@ -57,6 +57,13 @@ const ARROWS: &[Arrow] = &[
             "workloads",
         ],
     },
+    // What may be claimed follows from numbers alone.
+    Arrow { root: "crates/lab/src", from: &["stats"], never: &["verdict"] },
+    Arrow {
+        root: "crates/lab/src",
+        from: &["verdict"],
+        never: &["compare", "comparison", "doubts", "experiment", "race", "record", "trial"],
+    },
 ];
 
 /// The crates of the product, each with those that it is made of. Tests may use others.

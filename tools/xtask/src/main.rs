@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use xtask::{import, tree};
 
+mod aa;
 #[cfg(test)]
 mod arrows;
 mod book;
@@ -97,8 +98,13 @@ const COMMANDS: &[Command] = &[
         run: injection::run,
     },
     Command {
+        name: "aa",
+        about: "compare every workload with itself and count what is claimed; takes hours, goes on: aa [-n RUNS] [--anew] [NAME ...]",
+        run: aa::run,
+    },
+    Command {
         name: "simulation",
-        about: "compare arms of known differences, thousands of times: simulation [--quick]",
+        about: "compare arms of known differences, thousands of times: simulation [decisions] [--quick]",
         run: simulation::run,
     },
     Command {

@@ -14,7 +14,7 @@ use crate::check::check;
 use crate::stage::{print_tally, stage};
 use crate::suites;
 use crate::test::{Length, install, run_scenarios, run_what_waits, stage_with};
-use crate::{fuzz, served};
+use crate::{aa, fuzz, served};
 
 /// `cargo xtask sweep`.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
@@ -29,10 +29,14 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         suites::run_named(&suites, "fullclock program", &["--ignored", "hostile"], &[])
     })?;
     stage_with(served::SWEEP_PACKAGES, "served to anybody", served::ask_everything)?;
+    tally += stage("100,000 comparisons that are made up", || {
+        suites::run_named(&suites, "report report", &["--ignored", "contradicts_itself"], &[])
+    })?;
     let scenarios = || run_scenarios(&suites, Length::Sweep, &[]);
     tally += stage_with(packages::PACKAGES, "test bench", scenarios)?.unwrap_or_default();
     stage_with(fuzz::PACKAGES, "fuzzing", fuzz::sweep)?;
     stage("release build", build_binaries)?;
+    stage("workloads against themselves", aa::sweep)?;
     print_tally(tally, started.elapsed());
     Ok(ExitCode::SUCCESS)
 }

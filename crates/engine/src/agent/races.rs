@@ -9,7 +9,6 @@ use host::tape::Writer;
 use host::{Live, Recording};
 use lab::race::protocol::Ready;
 use lab::race::{Runner, Task};
-use lab::record::Fingerprint;
 use lab::trial::Trial;
 use lab::workload::Scene;
 use std::collections::VecDeque;
@@ -138,8 +137,7 @@ impl Run {
             crate::advised::ask(&recording, &host);
         }
         let taping = task.is_recorded.then(|| self.taping(&recording, &host)).transpose()?;
-        let cpus = runner.cpus().map(ToString::to_string);
-        let ready = Ready { machine: Fingerprint::of(&host), about: runner.about(), cpus };
+        let ready = runner.ready();
         self.change(|it| it.ready = Some(ready));
         let Some(begin_ns) = self.wait_for_begin() else { return Ok(()) };
         let mut is_abandoned = false;

@@ -8,7 +8,7 @@ use crate::clock::{now, since_1970_ns};
 use crate::interrupt::Interrupt;
 use crate::measure::costs;
 use crate::{Event, Progress, Tell};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use facts::quantity::counted;
 use facts::{CpuSet, HostView, utc};
 use host::Live;
@@ -55,8 +55,9 @@ pub(crate) fn before_and_after<'a>(
     let measured = measure(arms, wanted, folder, interrupt, Some(around), tell)?;
     measured.outcome?;
     let file = measured.file?;
-    let comparison = lab::comparison::within(&measured.record).pop();
-    Ok((comparison.context("no trial was run")?, measured.record, file))
+    let found = lab::comparison::within(&measured.record).map_err(|why| anyhow::anyhow!(why))?;
+    let comparison = found.into_iter().next_back().context("no trial was run")?;
+    Ok((comparison, measured.record, file))
 }
 
 /// Runs trials of the arms in turn, and keeps their record in `folder`.
@@ -70,16 +71,19 @@ pub fn measure<'a>(
     around: Option<&'a mut Around<'a>>,
     tell: &mut Tell<'_>,
 ) -> Result<Measured> {
+    refuse_different(&arms)?;
     let allowed = host::probe::allowed()?;
     let host = host::view(&Live::this_machine());
     let temporary = std::env::temp_dir();
     clear_up(&temporary, folder, tell)?;
-    let plan = Plan { is_whole: around.is_some(), ..plan(&host, &allowed, arms)? };
-    let pace = Pace::of(wanted, plan.arms.len());
+    let pace = Pace::of(wanted, arms.len());
+    let (is_whole, expected) = (around.is_some(), pace.least());
+    let plan = Plan { is_whole, expected, ..plan(&host, &allowed, arms)? };
     let servers: BTreeSet<String> =
         plan.arms.iter().filter_map(|it| temporary_server(it.workload, &it.settings)).collect();
     for server in servers {
-        tell(Event::Note(format!("starting {server}")))?;
+        let anew = if plan.arms.len() > 1 && !is_whole { ", anew for each block" } else { "" };
+        tell(Event::Note(format!("starting {server}{anew}")))?;
     }
     let mut session = Session::new(folder.map(Path::to_owned), pace, around, tell);
     let scene = Scene { host: &host, allowed, temporary, stop: interrupt.flag() };
@@ -99,6 +103,20 @@ pub fn measure<'a>(
     Ok(Measured { record, outcome, file, shortfall })
 }
 
+/// Refuses arms whose main results are different things, before anything is run.
+fn refuse_different(arms: &[PlannedArm]) -> Result<()> {
+    let Some((first, others)) = arms.split_first() else { return Ok(()) };
+    let of = |it: &PlannedArm| it.workload.figure;
+    match others.iter().find(|it| of(it) != of(first)) {
+        Some(other) => {
+            let shown =
+                |it: &PlannedArm| format!("{} measures {} ({})", it.name, of(it).name, of(it).unit);
+            bail!("there is nothing to compare: {}, {}", shown(first), shown(other))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Takes away what killed runs left, and makes results of their trials.
 ///
 /// Error: that of `tell`.
@@ -108,6 +126,13 @@ pub fn clear_up(temporary: &Path, folder: Option<&Path>, tell: &mut Tell<'_>) ->
         note(match swept {
             Ok(folder) => format!("removed {}, of a run that was killed", folder.display()),
             Err(failure) => failure.to_string(),
+        })?;
+    }
+    // Behind the servers, which may be in one.
+    for swept in host::quota_group::sweep() {
+        note(match swept {
+            Ok(group) => format!("removed {}, of a run that was killed", group.display()),
+            Err(error) => error.to_string(),
         })?;
     }
     for swept in folder.map(lab::store::sweep).unwrap_or_default() {
@@ -124,6 +149,7 @@ fn plan(host: &HostView, allowed: &CpuSet, arms: Vec<PlannedArm>) -> Result<Plan
     Ok(Plan {
         // The pace decides after every block.
         trials: 1,
+        expected: 1,
         seed: fastrand::u64(..),
         id,
         version: env!("CARGO_PKG_VERSION").to_owned(),

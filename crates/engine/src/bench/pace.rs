@@ -4,13 +4,15 @@
 //! too much (Anscombe, "Fixed-Width Sequential Estimation", 1953).
 
 use facts::quantity::roughly;
-use lab::compare::{LEVEL, interleaved};
+use lab::compare::{Terms, interleaved};
 use lab::record::Record;
 use lab::stats::trials_needed;
 use lab::summary::summary;
+use lab::verdict::confidence;
 use std::time::Duration;
 
-/// How many trials of each arm there are by default, and how long more are added.
+/// How many trials of each arm there are by default, and how long more are added. Before so many, ten blocks of several arms,
+/// `--until` does not look: the width of an interval of fewer is too often a lucky one.
 const TRIALS: u32 = 20;
 const SHORT: Duration = Duration::from_secs(10);
 /// How long `--until` goes on by default.
@@ -57,14 +59,20 @@ pub(super) struct Done {
 impl Pace {
     pub(super) fn of(wanted: Wanted, n_arms: usize) -> Pace {
         let patience = wanted.until.map(|_| PATIENCE);
+        let least = wanted.trials.unwrap_or_else(|| TRIALS.max(2 * blocks_to_claim(n_arms)));
         Pace {
-            least: wanted.trials.unwrap_or_else(|| TRIALS.max(2 * blocks_to_claim(n_arms))),
+            least: if wanted.until.is_some() { least.max(TRIALS) } else { least },
             is_counted: wanted.trials.is_some(),
             until: wanted.until,
             end: wanted.duration.or(patience),
             n_arms,
             seen: None,
         }
+    }
+
+    /// How many trials of each arm there are to be, where time does not end them before.
+    pub(super) fn least(&self) -> u32 {
+        self.least
     }
 
     /// Whether another block is wanted, `elapsed` after the first trial began.
@@ -119,7 +127,7 @@ impl Pace {
         );
         let (seen, wished) = (seen * 100.0, wished * 100.0);
         Some(format!(
-            "the interval is +-{seen:.2} %, and +-{wished} % was requested: {needed}, with noise like this (--duration lets \
+            "the 99 % interval is +-{seen:.2} %, and +-{wished} % was requested: {needed}, with noise like this (--duration lets \
              it go on)"
         ))
     }
@@ -150,31 +158,44 @@ impl Pace {
     }
 }
 
-/// Half of the 95 % interval, as a share: of the difference to the first arm in the quietest measure, or of the figure
-/// itself where there is one arm.
+/// Half of the printed interval, as a share: of the difference to the first arm, or of the result itself where there is one arm.
 fn half_width(record: &Record) -> Option<f64> {
     if record.arms.len() < 2 {
         return summary(record, 0)?.figures.first()?.precision();
     }
-    let of_arm =
-        |arm| Some(interleaved(record, 0, arm).readings.first()?.evidence.interval.half_width());
+    let terms = Terms::of(record.arms.len() - 1);
+    let of_arm = |arm| Some(interleaved(record, (0, arm), &terms).verdict.ratio()?.half_width());
     (1..record.arms.len()).map(of_arm).try_fold(0.0, |widest, it| Some(f64::max(widest, it?)))
 }
 
-/// The fewest blocks in which one of so many arms can stand out: all of them say the same with a chance of 2 in 2^n,
-/// which has to be below half of the level by the number of arms (Holm).
+/// The fewest blocks in which each of so many arms can be told from the first whatever the noise: all blocks lean to one side with a
+/// chance of 2 in 2^n, which has to be below what one of all intervals may miss.
 fn blocks_to_claim(n_arms: usize) -> u32 {
-    let wanted = LEVEL / 2.0 / n_arms.max(1) as f64;
+    let wanted = 1.0 - confidence(n_arms.saturating_sub(1));
     (1..64).find(|it| 2.0 * 0.5_f64.powi(*it) < wanted).unwrap_or(64).unsigned_abs()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lab::record::Arm;
+    use lab::trial::Trial;
+
+    #[test]
+    fn an_aim_is_first_looked_at_after_twenty_trials_of_one_arm() {
+        let wanted = |until| Wanted { trials: Some(8), until, duration: None };
+        let more = |until: Option<f64>, n: u32| {
+            let mut record = Record::of(vec![Arm::of("A", "cpu-loop")]);
+            record.trials = (0..n).map(|it| Trial::of_one_task(0, it, 1.0)).collect();
+            Pace::of(wanted(until), 1).wants_more(&record, Duration::ZERO)
+        };
+        assert_eq!([8, 19, 20].map(|n| more(Some(0.05), n)), [true, true, false]);
+        assert_eq!([7, 8].map(|n| more(None, n)), [true, false]);
+    }
 
     #[test]
     fn more_arms_need_more_blocks_for_one_to_stand_out() {
         let blocks: Vec<u32> = [1, 2, 16, 256].map(blocks_to_claim).to_vec();
-        assert_eq!(blocks, [8, 9, 12, 16]);
+        assert_eq!(blocks, [8, 8, 12, 16]);
     }
 }

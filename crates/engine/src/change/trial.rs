@@ -8,6 +8,8 @@ use host::change::{Changer, Guarded};
 use lab::bench::PlannedArm;
 use lab::comparison::Comparison;
 use lab::failure::Failure;
+use lab::trial::Better;
+use lab::verdict::{Ratio, Verdict};
 use rules::plan::{Plan, Step};
 use rules::setting::Effect;
 use std::path::PathBuf;
@@ -118,19 +120,33 @@ pub(super) fn verdict(
             .with_context(|| format!("--prove {workload:?}"))?;
     tell(Event::Proven(&record, file.as_deref()))?;
     let against = against(&comparison);
-    if let (None, Some(headline)) = (&against, comparison.verdict.headline()) {
-        let most = 100.0 * headline.evidence.interval.high.max(0.0);
-        let note = format!("not shown to be slower; by how much it still may be: {most:.2} %");
+    let verdict = &comparison.difference.verdict;
+    if let Verdict::NotShown(ratio) | Verdict::Same { ratio, .. } = verdict {
+        let most = 100.0 * slower(&comparison, ratio).max(0.0);
+        let note = format!("not shown to be slower; at most {most:.2} % slower (99 % interval)");
         tell(Event::Note(note))?;
     }
     Ok(against)
 }
 
 fn against(comparison: &Comparison) -> Option<String> {
-    let verdict = &comparison.verdict;
-    let Some(headline) = verdict.headline().filter(|_| verdict.forbidding.is_empty()) else {
-        return Some("not kept: the trials allow no claim, so nothing is proven".to_owned());
+    let is_worse = |ratio: &Ratio| (ratio.log > 0.0) == (comparison.better == Better::Lower);
+    let why = match &comparison.difference.verdict {
+        Verdict::TooFew { .. } => "there are too few trials, so nothing is proven",
+        Verdict::TooNoisy(_) | Verdict::NotClear { .. } => {
+            "the trials are too noisy to say whether it is slower"
+        }
+        Verdict::Claimed(ratio) if is_worse(ratio) => "the workload is slower with it",
+        Verdict::Claimed(_) | Verdict::NotShown(_) | Verdict::Same { .. } => return None,
     };
-    let is_slower = headline.is_claimed && headline.evidence.change > 0.0;
-    is_slower.then(|| "not kept: the workload is slower with it".to_owned())
+    Some(format!("not kept: {why}"))
+}
+
+/// By how much more time, or how much less of a rate, it may be slower with the change: the worse end of the interval, as a share.
+fn slower(comparison: &Comparison, ratio: &Ratio) -> f64 {
+    let (_, interval) = ratio.change();
+    match comparison.better {
+        Better::Lower => interval.high,
+        Better::Higher => -interval.low,
+    }
 }

@@ -159,6 +159,7 @@ impl<'h> Study<'h> {
         Ok(Plan {
             arms: Vec::new(),
             trials: self.design.trials,
+            expected: self.design.trials,
             seed,
             id,
             version: env!("CARGO_PKG_VERSION").to_owned(),

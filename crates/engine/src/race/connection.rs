@@ -1,6 +1,6 @@
 //! How an agent is reached: a process that is started here or by ssh, or one that listens.
 
-use super::nodes::Place;
+use super::nodes::{Node, Place};
 use crate::change::opened::program;
 use crate::clock::now;
 use crate::peer::ANSWER;
@@ -66,14 +66,16 @@ impl Write for Output {
     }
 }
 
-impl Place {
-    /// Connects to the agent there.
+impl Node {
+    /// Connects to its agent.
     pub(super) fn connect(&self) -> Result<(Input, Output)> {
-        match self {
+        let quota = self.quota.map(|it| it.to_string());
+        let quota = quota.iter().flat_map(|it| ["--quota", it]);
+        match &self.place {
             Place::Here(group) => {
                 let mut command = command(program()?.as_os_str());
                 command.args(["agent", "--stdio"]);
-                command.args(group.iter().flat_map(|it| ["--cgroup", it]));
+                command.args(group.iter().flat_map(|it| ["--cgroup", it])).args(quota);
                 started(command)
             }
             Place::Ssh(host) => {
@@ -81,7 +83,7 @@ impl Place {
                 // It runs in the background, where no user can answer its questions.
                 command.args(["-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]);
                 command.args(["-o", "ServerAliveInterval=5", host]);
-                command.args(["fullclock", "agent", "--stdio"]);
+                command.args(["fullclock", "agent", "--stdio"]).args(quota);
                 started(command).with_context(|| format!("cannot start ssh {host}"))
             }
             Place::Agent(address) => {

@@ -11,6 +11,7 @@
 
 use super::connection::{Input, Way, offset_of};
 use super::nodes::{Node, Piece, Place};
+use super::turns::{Taken, Turn};
 use crate::peer::client::{self, Patience, Unanswered, greet};
 use anyhow::{Result, anyhow, bail};
 use base64::Engine;
@@ -19,7 +20,7 @@ use lab::lines::send;
 use lab::race::protocol::{News, Order, PROTOCOL, Ready};
 use lab::race::{Offset, Task};
 use lab::trial::{Mark, Trial};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long a lost connection is tried again, and how often.
@@ -54,8 +55,8 @@ pub(super) struct Link {
     node: Node,
     task: Task,
     token: String,
-    /// Held while a node of this machine gets ready: the cost of an interrupt is measured on a CPU that is otherwise idle.
-    turn: Arc<Mutex<()>>,
+    /// Taken while a node of this machine gets ready: the cost of an interrupt is measured on a CPU that is otherwise idle.
+    turn: Turn,
     orders: Mutex<Orders>,
 }
 
@@ -103,7 +104,7 @@ struct Progress {
 }
 
 impl Link {
-    pub(super) fn new(node: Node, task: Task, token: &str, turn: Arc<Mutex<()>>) -> Link {
+    pub(super) fn new(node: Node, task: Task, token: &str, turn: Turn) -> Link {
         Link {
             task,
             // Only agents that listen check it.
@@ -156,11 +157,22 @@ impl Link {
         tell(NodeEvent::Ended(ended));
     }
 
+    /// Whether its node is a process of this machine.
+    pub(super) fn is_here(&self) -> bool {
+        self.node.is_here()
+    }
+
+    fn turn(&self) -> Option<Taken<'_>> {
+        self.is_here().then(|| self.turn.take())
+    }
+
     fn prepare(&self, tell: Tell<'_>) -> State {
+        let turn = self.turn();
         let prepared = self.connect().and_then(|(mut input, offset)| {
             let engine = self.make_ready(&mut input)?;
             Ok((input, Standing { engine, offset }))
         });
+        drop(turn);
         match prepared {
             Ok((input, standing)) => {
                 tell(NodeEvent::Ready(Box::new(standing)));
@@ -235,6 +247,7 @@ impl Link {
             News::Refused { .. } => {
                 self.orders().base = latest;
                 *progress = Progress { latest, recorded: 0, is_restarted: true };
+                let _turn = self.turn();
                 self.make_ready(&mut input)?;
             }
             News::Ready(_) => {}
@@ -248,7 +261,7 @@ impl Link {
 
     /// Connects, says hello, and measures the offset of the clocks.
     fn connect(&self) -> Result<(Input, Offset)> {
-        let (mut input, mut output) = self.node.place.connect()?;
+        let (mut input, mut output) = self.node.connect()?;
         let who = format!("node {}", self.node.name);
         let greeted = greet(&PROTOCOL, &who, &self.token, &mut input, &mut output);
         greeted.map_err(unanswered)?;
@@ -258,8 +271,6 @@ impl Link {
     }
 
     fn make_ready(&self, input: &mut Input) -> Result<Ready> {
-        let is_here = matches!(self.node.place, Place::Here(_));
-        let _turn = is_here.then(|| self.turn.lock().unwrap_or_else(PoisonError::into_inner));
         self.orders().give(|_| Order::Prepare(Box::new(self.task.clone())));
         match answer(input)? {
             News::Ready(ready) => Ok(ready),

@@ -3,7 +3,7 @@
 use crate::sampling::Taping;
 use crate::secret;
 use anyhow::{Context, Result, anyhow, bail};
-use facts::{HostView, secrets};
+use facts::{CpuSet, HostView, quantity, secrets};
 use host::Recording;
 use host::tape::Writer;
 use lab::commit::ENGINES;
@@ -45,10 +45,48 @@ pub struct Node {
     pub place: Place,
     /// What is asked of its engine.
     pub settings: Settings,
+    /// How many CPUs it may use, in a control group that its agent makes for it; `None` where it makes none.
+    pub quota: Option<f64>,
+}
+
+impl Node {
+    /// Whether it is a process of this machine.
+    pub(super) fn is_here(&self) -> bool {
+        matches!(self.place, Place::Here(_))
+    }
+
+    /// It without its name and its CPUs.
+    fn nameless(&self) -> Node {
+        let settings = Settings { cpus: None, ..self.settings.clone() };
+        Node { name: String::new(), settings, ..self.clone() }
+    }
+}
+
+/// The CPUs of the nodes in every other leg, where nodes of this machine exchange them: all of them name as many CPUs, and they
+/// differ in something else, so that CPUs are not what is compared.
+pub fn exchanged_cpus(nodes: &[Node]) -> Option<Vec<Option<String>>> {
+    let (first, others) = nodes.split_first().filter(|_| nodes.iter().all(Node::is_here))?;
+    let n_cpus =
+        |it: &Node| Some(CpuSet::parse_list(it.settings.cpus.as_ref()?).ok()?.iter().count());
+    let as_many = n_cpus(first)?;
+    let are_alike = others.iter().all(|it| it.nameless() == first.nameless());
+    let have_as_many = others.iter().all(|it| n_cpus(it) == Some(as_many));
+    let exchanged = || nodes.iter().rev().map(|it| it.settings.cpus.clone()).collect();
+    (!are_alike && have_as_many).then(exchanged)
+}
+
+/// The nodes as they are in a leg, counted from 0.
+pub(super) fn of_leg(nodes: &[Node], leg: u32) -> Vec<Node> {
+    let mut nodes = nodes.to_vec();
+    let exchanged = exchanged_cpus(&nodes).filter(|_| leg % 2 == 1);
+    for (node, cpus) in nodes.iter_mut().zip(exchanged.into_iter().flatten()) {
+        node.settings.cpus = cpus;
+    }
+    nodes
 }
 
 /// The options that may follow where a node is.
-const OPTIONS: &[&str] = &["cgroup", "cpus", "sessions", "folder", "engine", "dsn"];
+const OPTIONS: &[&str] = &["cgroup", "quota", "cpus", "sessions", "folder", "engine", "dsn"];
 
 /// The nodes `NAME=WHERE[,OPTION=VALUE]...`, in the order given, and then those that are named by where they are. What a node does
 /// not say of its own is that of all, `shared`.
@@ -91,11 +129,15 @@ fn host(place: &str) -> Option<&str> {
 fn node(name: &str, text: &str, shared: &Settings) -> Result<Node> {
     let (place, own) = split(text)?;
     let mut settings = shared.clone();
-    let mut group = None;
+    let (mut group, mut quota) = (None, None);
     for (option, value) in own {
         let value = value.clone();
         match option {
             "cgroup" => group = Some(value),
+            "quota" => {
+                let cpus = quantity::cpus(&value);
+                quota = Some(cpus.map_err(|why| anyhow!("quota={value}: {why}"))?);
+            }
             "cpus" => settings.cpus = Some(value),
             "sessions" => {
                 let count = value.parse().ok().filter(|it| *it > 0);
@@ -127,12 +169,23 @@ fn node(name: &str, text: &str, shared: &Settings) -> Result<Node> {
         }
         Place::Here(group.take())
     };
+    if quota.is_some() && matches!(place, Place::Agent(_)) {
+        bail!(
+            "quota= makes a control group for the agent that a race starts; start this agent in a group with a quota, or let \
+             ssh:HOST,quota= start one"
+        );
+    }
+    if quota.is_some() && matches!(place, Place::Here(Some(_))) {
+        bail!(
+            "quota= makes a control group of its own: leave out cgroup=, or set the quota of that group"
+        );
+    }
     if let Some(group) = group {
         bail!(
             "cgroup={group} is for nodes of this machine; start the agent of another one in its group"
         );
     }
-    Ok(Node { name: name.to_owned(), place, settings })
+    Ok(Node { name: name.to_owned(), place, settings, quota })
 }
 
 /// A place and the options after it. A comma in a value is one: `cpus=0,2`, a DSN with two hosts.
@@ -250,7 +303,7 @@ mod tests {
             "--node",
             "b=host=/tmp,/var/run port=5433,sessions=4",
             "--node",
-            "c=ssh:root@db1,dsn=postgresql:///t,engine=postgresql",
+            "c=ssh:root@db1,dsn=postgresql:///t,engine=postgresql,quota=1.5",
             "--nodes",
             "agent:127.0.0.1:7078,ssh:root@db2",
             "--sessions",
@@ -272,7 +325,30 @@ mod tests {
         );
         assert_eq!(found[2].place, Place::Ssh("root@db1".to_owned()));
         assert_eq!(found[2].settings.dsn.as_deref(), Some("postgresql:///t"));
+        assert_eq!([&found[0], &found[2]].map(|it| it.quota), [None, Some(1.5)]);
+        assert_eq!(
+            nodes(&["--node", "a=embedded,quota=25%", "--node", "b=embedded"]).unwrap()[0].quota,
+            Some(0.25)
+        );
         assert_eq!(found[3].place, Place::Agent("127.0.0.1:7078".to_owned()));
+    }
+
+    #[test]
+    fn cpus_are_exchanged_where_they_are_not_what_is_compared() {
+        let exchanged = |a: &str, b: &str| {
+            let found = nodes(&["--node", &format!("a={a}"), "--node", &format!("b={b}")]).unwrap();
+            let cpus = |leg| of_leg(&found, leg).into_iter().map(|it| it.settings.cpus);
+            assert!(
+                cpus(0).eq(cpus(2)) && cpus(0).eq(found.iter().map(|it| it.settings.cpus.clone()))
+            );
+            !cpus(1).eq(cpus(0))
+        };
+        assert!(exchanged("embedded,cpus=0", "embedded,cpus=1,quota=25%"));
+        assert!(exchanged("embedded,cpus=0,2", "postgresql,cpus=4-5"));
+        assert!(!exchanged("embedded,cpus=0", "embedded,cpus=1"), "CPUs are what is compared");
+        assert!(!exchanged("embedded,cpus=0", "embedded,cpus=1-2,sessions=4"), "more CPUs");
+        assert!(!exchanged("embedded,cpus=0", "embedded,sessions=4"), "the scheduler chooses");
+        assert!(!exchanged("embedded,cpus=0", "ssh:db1,cpus=1"), "another machine");
     }
 
     #[test]
@@ -286,6 +362,15 @@ mod tests {
             (&["--node", "a=embedded,colour=red", "--node", "b=embedded"], "colour=red: no option"),
             (&["--node", "a=embedded,sessions=many", "--node", "b=embedded"], "expected a number"),
             (&["--node", "a=embedded,dsn=x,engine=mariadb", "--node", "b=embedded"], "leave out"),
+            (&["--node", "a=embedded,quota=half", "--node", "b=embedded"], "25% of one CPU"),
+            (
+                &["--node", "a=embedded,quota=1,cgroup=/g", "--node", "b=embedded"],
+                "leave out cgroup=",
+            ),
+            (
+                &["--node", "a=agent:127.0.0.1:7078,quota=1", "--node", "b=embedded"],
+                "ssh:HOST,quota=",
+            ),
             (&["--nodes", "db1,db2"], "ssh:HOST"),
             (&["--nodes", "agent:db1,ssh:db2"], "agent:HOST:PORT"),
             (&["--nodes", "ssh:-oProxyCommand=x,ssh:db2"], "not a host"),

@@ -1,16 +1,16 @@
 //! Intervals of this machine, or of a recording as if its machine were watched again, one after the other.
 
+mod clocks;
 mod schedule;
 
 pub use schedule::Taping;
 
 use anyhow::{Context, Result};
-use facts::counters::{Counters, Family};
+use facts::counters::Counters;
 use facts::probe::ClockReading;
 use facts::tape::Sample;
 use facts::{CpuSet, HostView, PerCpu};
 use host::Live;
-use host::probe::{Windows, clock, pinned};
 use host::tape::{Reader, RecordError, Writer};
 use rules::audit::Audit;
 use rules::interval::Interval;
@@ -71,7 +71,7 @@ impl Watched {
             turn: 0,
         };
         watched.sampling.counters(&mut watched.after.counters);
-        if probing == Probing::Busy && watched.shows_clock() {
+        if probing == Probing::Busy && clocks::are_counted(&watched.after.counters) {
             watched.probing = Probing::Needless;
         }
         watched.sampling.keep(&watched.after)?;
@@ -118,31 +118,13 @@ impl Watched {
         let shown = self.cpus.as_ref().map_or(after.online.clone(), |it| it.and(&after.online));
         let due = due(self.probing, &interval, &shown);
         self.turn = self.turn.wrapping_add(1);
-        probe(&due, self.turn)
-    }
-
-    /// Whether the processor counts its cycles, so that no CPU has to be probed.
-    fn shows_clock(&self) -> bool {
-        let clocks = self.after.counters.table(Family::Clocks);
-        clocks.is_ok_and(|it| it.column("aperf").is_ok() && it.blank_rows().is_empty())
+        clocks::probe(&due, self.turn)
     }
 
     /// Waits until the recording, if there is one, is on disk.
     pub fn finish(self) -> Result<(), RecordError> {
         self.sampling.finish()
     }
-}
-
-/// How many CPUs are probed in one interval: of a machine that is all busy, others in each.
-const MOST: usize = 64;
-
-/// Probes the CPUs that are due, one after the other; `turn` counts the intervals.
-fn probe(cpus: &CpuSet, turn: usize) -> PerCpu<ClockReading> {
-    let cpus: Vec<u32> = cpus.iter().collect();
-    let first = if cpus.len() > MOST { turn.wrapping_mul(MOST) % cpus.len() } else { 0 };
-    let (before, from) = cpus.split_at(first);
-    let due = from.iter().chain(before).take(MOST);
-    due.map(|&cpu| (cpu, pinned(cpu, || clock(Windows::SHORT)).flatten())).collect()
 }
 
 /// A recording from which readings are taken one after the other.

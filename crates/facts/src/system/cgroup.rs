@@ -62,7 +62,7 @@ impl Quota {
 
     /// How many CPUs it amounts to.
     pub fn n_cpus(&self) -> f64 {
-        self.time.as_secs_f64() / self.period.as_secs_f64()
+        self.time.as_nanos() as f64 / self.period.as_nanos() as f64
     }
 }
 
@@ -278,6 +278,8 @@ mod tests {
     fn an_unlimited_quota_is_none() {
         assert_eq!(Quota::parse("max 100000\n"), Ok(None));
         assert_eq!(Quota::parse("250000 100000\n").map(|it| it.unwrap().n_cpus()), Ok(2.5));
+        // As people write it.
+        assert_eq!(Quota::of(20_000, 100_000).n_cpus().to_string(), "0.2");
         assert!(Quota::parse("250000 0").is_err() && Quota::parse("").is_err());
     }
 

@@ -8,6 +8,8 @@ use clap::Args;
 use engine::agent::{self, Agent, TOKEN};
 use engine::interrupt::Interrupt;
 use engine::secret;
+use facts::quantity;
+use host::quota_group::QuotaGroup;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -29,6 +31,9 @@ pub(crate) struct AgentArguments {
     /// Enter this control group first
     #[arg(long, value_name = "FOLDER", requires = "stdio", hide = true)]
     pub(crate) cgroup: Option<PathBuf>,
+    /// Make a control group with a quota of so many CPUs, enter it first, and remove it at the end
+    #[arg(long, value_name = "CPUS", requires = "stdio", conflicts_with = "cgroup", hide = true, value_parser = quantity::cpus)]
+    pub(crate) quota: Option<f64>,
 }
 
 pub(super) fn run(arguments: &Arguments, options: &AgentArguments) -> Result<ExitCode> {
@@ -60,7 +65,13 @@ fn on_stdio(options: &AgentArguments) -> Result<ExitCode> {
             .with_context(|| format!("cannot enter the control group {0}; `mkdir {0}` makes it, and its file cpu.max (version 1: \
                                       cpu.cfs_quota_us) takes a quota", folder.display()))?;
     }
-    agent::serve_stdio(&Interrupt::listen()?)?;
+    // Listens before there is a group, which then goes however this ends.
+    let interrupt = Interrupt::listen()?;
+    let group = options.quota.map(QuotaGroup::enter).transpose();
+    let group = group.context("quota=: no control group with a quota")?;
+    let served = agent::serve_stdio(&interrupt);
+    drop(group);
+    served?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -14,13 +14,16 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use engine::change::opened::program;
 use engine::clock::since_1970;
+use engine::earlier::{earlier_runs, folders_of};
 use host::change::{Access, Journal, Machine};
-use lab::compare::Side;
+use lab::compare::{Side, Terms};
 use lab::comparison::{Comparison, between, within};
 use lab::record::Record;
 use lab::store::read_from;
+use lab::verdict::confidence;
 use report::certificate::{Certificate, Change, Data, sha256};
 use report::document::Format;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -56,15 +59,17 @@ pub(super) fn run(arguments: &Arguments, options: &CertificateArguments) -> Resu
     let results = options.results.as_deref();
     let mut data: Vec<Data> = Vec::new();
     let mut records: Vec<Record> = Vec::new();
+    let mut files: Vec<PathBuf> = Vec::new();
     for given in std::iter::once(&options.before).chain(&options.after) {
-        let (file, record) = read_data(&compare::file(given, results)?)?;
+        files.push(compare::file(given, results)?);
+        let (file, record) = read_data(&files[files.len() - 1])?;
         if record.experiment.is_some() {
             bail!("{} is a study of settings; `fullclock report` writes its page", file.name);
         }
         data.push(file);
         records.push(record);
     }
-    let (sides, comparison) = compared(&records, &data)?;
+    let (sides, comparison) = compared(&records, &data, &folders_of(&files, results))?;
     let change = match &options.change {
         Some(id) => Some(change_of(&options.state.state_dir, id)?),
         None => None,
@@ -89,13 +94,19 @@ pub(super) fn run(arguments: &Arguments, options: &CertificateArguments) -> Resu
 }
 
 /// The two results or variants, called before and after, and their comparison.
-fn compared<'a>(records: &'a [Record], data: &[Data]) -> Result<([Side<'a>; 2], Comparison)> {
+fn compared<'a>(
+    records: &'a [Record],
+    data: &[Data],
+    folders: &BTreeSet<PathBuf>,
+) -> Result<([Side<'a>; 2], Comparison)> {
     let name = |at: usize| data.get(at).map_or("", |it| it.name.as_str());
     let side = |name, record, arm| Side { name, record, arm };
     match records {
         [one] if one.arms.len() == 2 => {
             let sides = [0, 1].map(|arm| side(&*one.arms[arm].name, one, arm));
-            let comparison = within(one).pop().context("there is no second variant")?;
+            let found =
+                within(one).map_err(|why| anyhow!(why)).with_context(|| name(0).to_owned())?;
+            let comparison = found.into_iter().next_back().context("there is no second variant")?;
             Ok((sides, comparison))
         }
         [one] => bail!(
@@ -111,7 +122,10 @@ fn compared<'a>(records: &'a [Record], data: &[Data]) -> Result<([Side<'a>; 2], 
             let sides = [side("before", before, 0), side("after", after, 0)];
             let [a, b] = sides;
             let context = || format!("{} and {}", name(0), name(1));
-            let comparison = between(a, b).map_err(|why| anyhow!(why)).with_context(context)?;
+            let between_runs = earlier_runs(&sides, folders).between(0, 1, confidence(1));
+            let terms = Terms { between_runs, ..Terms::of(1) };
+            let comparison =
+                between(a, b, &terms).map_err(|why| anyhow!(why)).with_context(context)?;
             Ok((sides, comparison))
         }
         _ => bail!("give one result or two"),

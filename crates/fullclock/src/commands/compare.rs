@@ -5,10 +5,14 @@ use crate::head::head;
 use crate::result::ResultArguments;
 use anyhow::{Context, Result};
 use clap::Args;
+use engine::earlier::{earlier_runs, folders_of};
 use engine::results_folder::results_folder;
-use lab::comparison::{compared, sides};
+use facts::quantity::percent;
+use lab::compare::Terms;
+use lab::comparison::{Comparison, compared, of_each, sides, sides_of_each};
 use lab::record::Record;
 use lab::store::{self, History};
+use report::document::Document;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -18,11 +22,24 @@ pub(crate) struct CompareArguments {
     /// that `fullclock history` shows, or a beginning of it that no other id has
     #[arg(value_name = "RESULT", required = true)]
     pub(crate) compared: Vec<PathBuf>,
-    /// The folder of the results that ids are of [default: /var/lib/fullclock as root, or ~/.local/state/fullclock]
+    /// Results of B, where the others are of A: three or more of each. What differs from run to run is then in the interval
+    #[arg(long, value_name = "RESULT", num_args = 1..)]
+    pub(crate) vs: Vec<PathBuf>,
+    /// Ask whether they are the same within this: 1%
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub(crate) same: Option<f64>,
+    /// The folder of the results that ids are of, and of earlier ones, which say what two runs of the same differ by [default: /var/lib/fullclock as root, or ~/.local/state/fullclock]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) results: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) result: ResultArguments,
+}
+
+/// Results by what the user calls them.
+struct Given {
+    names: Vec<String>,
+    files: Vec<PathBuf>,
+    records: Vec<Record>,
 }
 
 pub(crate) const EXAMPLES: &str = "\
@@ -31,24 +48,51 @@ Examples:
   fullclock compare db1.json db2.json db3.json   each with the first
   fullclock compare ab.json                      what one --vs measured
   fullclock compare 20261120T1543 20261121       of the history, by their ids
+  fullclock compare a1.json a2.json a3.json --vs b1.json b2.json b3.json
+  fullclock compare ab.json --same 1%            is it the same, within 1 %?
   fullclock compare a.json b.json -o compared.html";
 
 pub(super) fn run(arguments: &Arguments, options: &CompareArguments) -> Result<ExitCode> {
     let destination = options.result.destination(&arguments.output)?;
     let results = options.results.as_deref();
-    let records: Vec<Record> = options
-        .compared
-        .iter()
-        .map(|it| Ok(store::read(&file(it, results)?)?))
-        .collect::<Result<_>>()?;
-    let given: Vec<String> = options.compared.iter().map(|it| it.display().to_string()).collect();
-    let sides = sides(&records, &given);
-    let found = compared(&records, &sides, &given)?;
+    let read = |paths: &[PathBuf]| Given::read(paths, results);
+    let (found, document) = match (&options.compared[..], &options.vs[..]) {
+        (all, []) => in_turn(&read(all)?, options)?,
+        ([a], [b]) => in_turn(&read(&[a.clone(), b.clone()])?, options)?,
+        (a, b) => {
+            let (a, b) = (read(a)?, read(b)?);
+            let sides = [&a, &b].map(|it| sides_of_each(&it.records, &it.names));
+            let terms = Terms { margin: options.same, ..Terms::of(1) };
+            let found = of_each(&sides[0], &sides[1], &terms)?;
+            let document = report::bench::of_each(&found, &sides[0], &sides[1]);
+            (vec![found], document)
+        }
+    };
     destination.print(&match destination.format() {
         None => report::bench::comparisons_json(&head(arguments), &found)?,
-        Some(format) => report::bench::comparisons(&found, &sides, &given).render(format),
+        Some(format) => document.render(format),
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The first result compared with each other one, or the arms of a single one.
+fn in_turn(given: &Given, options: &CompareArguments) -> Result<(Vec<Comparison>, Document)> {
+    let Given { names, files, records } = given;
+    let sides = sides(records, names);
+    let earlier = earlier_runs(&sides, &folders_of(files, options.results.as_deref()));
+    let found = compared(records, &sides, names, &earlier, options.same)?;
+    let document = report::bench::comparisons(&found, &sides, names);
+    Ok((found, document))
+}
+
+impl Given {
+    fn read(paths: &[PathBuf], results: Option<&Path>) -> Result<Given> {
+        let files: Vec<PathBuf> =
+            paths.iter().map(|it| file(it, results)).collect::<Result<_>>()?;
+        let records = files.iter().map(|it| store::read(it)).collect::<Result<_, _>>()?;
+        let names = paths.iter().map(|it| it.display().to_string()).collect();
+        Ok(Given { names, files, records })
+    }
 }
 
 /// The file that is meant. What names no file, and has no folder in it, is an id or its beginning.

@@ -127,7 +127,8 @@ enum Command {
     /// Compare results: what differs, by how much, and how much of it the clock explains
     ///
     /// Of two files, what each measured first is compared; of more, each with the first file; of one, the two things that
-    /// `--vs` measured. No difference is claimed that the trials do not show, and the doubts that forbid a claim are named.
+    /// `--vs` measured. A difference of two results is claimed if it exceeds what moved within either, and what two runs of the same
+    /// differ by: earlier results tell, or 1 % each is assumed. Several results of each (`--vs`) are compared as runs.
     #[command(after_help = compare::EXAMPLES)]
     Compare(compare::CompareArguments),
     /// Write a page that shows what a change did, before and after

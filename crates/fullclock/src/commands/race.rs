@@ -29,8 +29,8 @@ use std::time::Duration;
 #[derive(Args, Debug)]
 pub(crate) struct RaceArguments {
     /// A node by its name: NAME=embedded, NAME=postgresql, NAME=mariadb or NAME=DSN on this machine, NAME=ssh:HOST or
-    /// NAME=agent:HOST:PORT on another; options of this node alone follow: ,cgroup=FOLDER ,cpus=LIST ,sessions=COUNT
-    /// ,folder=FOLDER ,engine=NAME ,dsn=DSN
+    /// NAME=agent:HOST:PORT on another; options of this node alone follow: ,quota=25% (of a CPU) or
+    /// ,quota=1.5 (CPUs) ,cgroup=FOLDER ,cpus=LIST ,sessions=COUNT ,folder=FOLDER ,engine=NAME ,dsn=DSN
     #[arg(long = "node", value_name = "NAME=WHERE[,OPTION=VALUE]...")]
     pub(crate) node: Vec<String>,
     /// Nodes by where they are, ssh:HOST or agent:HOST:PORT, each called by that
@@ -42,12 +42,15 @@ pub(crate) struct RaceArguments {
     /// The folder whose disk is measured, on each node: the log, or the temporary server, is made in it [default: the temporary folder]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) folder: Option<String>,
-    /// For how long
-    #[arg(short, long, value_name = "TIME", default_value = "30s", value_parser = quantity::duration)]
+    /// For how long, in each leg
+    #[arg(short, long, value_name = "TIME", default_value = "1m", value_parser = quantity::duration)]
     pub(crate) duration: Duration,
     /// The length of an interval, longer where nothing is committed in it: 100ms, 1s
     #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = quantity::duration)]
     pub(crate) interval: Duration,
+    /// How often to start the nodes anew, in the opposite order every other time: from 4 on, the result speaks of the nodes, not of one race
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) legs: u32,
     /// The file that holds the token of agents
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
@@ -77,8 +80,11 @@ pub(super) fn run(arguments: &Arguments, options: &RaceArguments) -> Result<Exit
     let folder = kept_in(options.no_save, options.results.as_deref())?;
     bench::clear_up(&std::env::temp_dir(), folder.as_deref(), &mut tell(arguments))?;
     let (id, began) = bench::moment("race");
-    let (duration, interval) = (options.duration, options.interval);
-    let plan = Plan { id, began, nodes, duration, interval, token, folder };
+    let RaceArguments { duration, interval, legs, .. } = *options;
+    let plan = Plan { id, began, nodes, duration, legs, interval, token, folder };
+    if legs > 1 {
+        output::note(&arguments.output, &words::total(legs, duration));
+    }
     let interrupt = Interrupt::listen()?;
     let (typed, notes) = mpsc::channel();
     let mut shown = Shown::of(&arguments.output, &destination, &plan, typed);
@@ -141,6 +147,7 @@ impl<'a> Shown<'a> {
         let note = |text: &str| output::note(self.output, text);
         match event {
             Event::Ready(name, offset) => note(&words::ready(name, offset)),
+            Event::Leg(number, of) => note(&format!("leg {number} of {of}")),
             Event::Begun => listen(self.output, self.typed.take()),
             Event::Interval(node, trial) => {
                 if let Some(table) = &mut self.table {
@@ -174,9 +181,9 @@ fn listen(output: &OutputArguments, typed: Option<Sender<String>>) {
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  Q=/sys/fs/cgroup/quarter                       a group with a CPU quota
-  fullclock race --node a=embedded --node b=embedded,cgroup=$Q
-  fullclock race --node a=postgresql --node b=postgresql,cgroup=$Q -d 1m
+  fullclock race --node a=embedded --node b=embedded,quota=25%
+  fullclock race --node a=postgresql --node b=postgresql,quota=1.5
+  fullclock race --node a=embedded --node b=mariadb --legs 6 -d 30s
   fullclock race --nodes ssh:db1,ssh:db2 --sessions 64 --folder /var/lib/pgsql
   fullclock race --node old=ssh:db1,dsn=postgresql:///test \\
                  --node new=ssh:db2,dsn=postgresql:///test

@@ -61,7 +61,7 @@ impl Place {
             for part in ["arms", "effects"] {
                 for it in workload[part].as_array_mut().unwrap() {
                     leave_out(it, &["clock_hz", "watts", "watts_interval", "ledger"]);
-                    leave_out(it, &["by_clock", "clock_part"]);
+                    leave_out(it, &["by_clock", "clock_part", "in_cycles"]);
                 }
             }
             let sentences = workload["effect_sentences"].as_array_mut().unwrap();

@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use tempfile::{Builder, TempDir};
 
-const SCHEMA: &str = include_str!("../../../../schemas/experiment-2.json");
+const SCHEMA: &str = include_str!("../../../../schemas/experiment-3.json");
 
 /// Varies a condition, which takes no root, and runs for seconds.
 const STUDY: [&str; 7] =

@@ -1,6 +1,6 @@
 //! The built program, as its users meet it: one module for each command or promise.
 //!
-//! Tests run side by side. Those in a module called `alone` compare times or rates and need the CPUs for themselves:
+//! Tests run side by side. Those in a module called `alone` compare times or rates and need the CPUs for themselves, or look at what others take away:
 //! `--skip alone::` leaves them out, and `alone::` runs only them.
 #![expect(
     clippy::disallowed_methods,
@@ -15,6 +15,7 @@ mod bundles;
 mod certificate;
 mod change;
 mod command_line;
+mod compare;
 mod cut_short;
 mod experiment;
 mod guard;

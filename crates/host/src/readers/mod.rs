@@ -19,7 +19,7 @@ pub use controls::read as controls;
 pub(crate) use kernel::config_text as kernel_config_text;
 pub use network::serving;
 pub(crate) use processes::kernel_threads;
-pub use processes::read as processes;
+pub use processes::{quota_of, read as processes};
 
 use crate::Source;
 use facts::cpu::cpuinfo::CpuInfo;

@@ -111,15 +111,20 @@ fn group(
     folder: String,
     members: Members,
 ) -> Fact<Option<LimitedGroup>> {
-    let quota = match version {
-        Version::V1 => quota_v1(source, &folder),
-        Version::V2 => source.parsed(&format!("{folder}/cpu.max"), Quota::parse),
-    };
+    let quota = quota_of(source, version, &folder);
     let Some(quota) = quota.if_present()?.copied().flatten() else { return Ok(None) };
     let statistics = |text: &str| Throttling::parse(text, version);
     let throttling = source.parsed(&format!("{folder}/cpu.stat"), statistics);
     let Members { holds_us, databases } = members;
     Ok(Some(LimitedGroup { folder, version, quota, throttling, holds_us, databases }))
+}
+
+/// The CPU quota of the group with that folder; `None` where it has none.
+pub fn quota_of(source: &dyn Source, version: Version, folder: &str) -> Fact<Option<Quota>> {
+    match version {
+        Version::V1 => quota_v1(source, folder),
+        Version::V2 => source.parsed(&format!("{folder}/cpu.max"), Quota::parse),
+    }
 }
 
 /// `-1` is no quota.

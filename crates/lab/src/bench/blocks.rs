@@ -14,6 +14,8 @@ pub(super) enum Blocks {
         n_arms: usize,
         /// Trials of each arm at least.
         trials: u32,
+        /// How often a block runs its arms, where they run as a whole.
+        rounds: u32,
     },
     /// The blocks of a boot run the arms of that boot.
     ByBoot {
@@ -26,9 +28,10 @@ pub(super) enum Blocks {
 
 impl Blocks {
     /// Of a record that `boot` is to add trials to.
-    pub(super) fn of(record: &Record, trials: u32, boot: Option<&BootOf>) -> Blocks {
+    pub(super) fn of(record: &Record, trials: u32, rounds: u32, boot: Option<&BootOf>) -> Blocks {
         let parts = record.experiment.as_ref().and_then(Parts::of);
-        let Some(parts) = parts else { return Blocks::Alike { n_arms: record.arms.len(), trials } };
+        let n_arms = record.arms.len();
+        let Some(parts) = parts else { return Blocks::Alike { n_arms, trials, rounds } };
         let part = boot.and_then(|it| it.part).and_then(|it| parts.all().get(it));
         let last = part.map_or(0, |it| *it.blocks.end());
         Blocks::ByBoot { parts, last }
@@ -52,6 +55,16 @@ impl Blocks {
         }
     }
 
+    /// The arms of a block in the order to run them; each of its rounds has an order of its own.
+    pub(super) fn order(&self, block: u32, draw: &mut Rng) -> Vec<usize> {
+        let arms = self.arms(block);
+        let rounds = match self {
+            Blocks::Alike { rounds, .. } => *rounds,
+            Blocks::ByBoot { .. } => 1,
+        };
+        (0..rounds).flat_map(|_| order(arms.len(), draw)).map(|it| arms[it]).collect()
+    }
+
     /// The arms that are going to run.
     pub(super) fn coming(&self) -> Vec<usize> {
         match self {
@@ -63,7 +76,7 @@ impl Blocks {
     /// Whether every arm has the planned number of trials; only the watcher may want more.
     pub(super) fn are_enough(&self, record: &Record) -> bool {
         match self {
-            Blocks::Alike { n_arms, trials } => {
+            Blocks::Alike { n_arms, trials, .. } => {
                 record.trials.len() / (*n_arms).max(1) >= *trials as usize
             }
             Blocks::ByBoot { .. } => false,
@@ -77,6 +90,17 @@ impl Blocks {
             Blocks::ByBoot { parts, .. } => parts.next(record.trials.len()).is_none(),
         }
     }
+}
+
+/// How often blocks run their arms whose preparation is dear, where `trials` of each arm are expected: as often as leaves blocks
+/// enough for a claim. The block is then what chance decides about, and every one of them was prepared anew.
+///
+/// A claim about one of k differences takes 8 blocks and one more each time that k doubles: n of them say the same by chance
+/// in 2 of 2^n cases.
+pub(super) fn rounds(trials: u32, n_arms: usize) -> u32 {
+    let n_differences = n_arms.saturating_sub(1).max(1);
+    let n_blocks = 8 + n_differences.next_power_of_two().ilog2();
+    (trials / (2 * n_blocks)).max(1)
 }
 
 /// The arms of one block, by number, in the order to run them: each twice, or once where there is only one.
@@ -114,6 +138,15 @@ mod tests {
         for arm in 0..5 {
             let places: Vec<usize> = (0..10).filter(|&place| order[place] == arm).collect();
             assert_eq!(places.iter().sum::<usize>(), 9, "arm {arm} in {order:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_run_leaves_blocks_enough_for_a_claim() {
+        assert_eq!([2, 20, 31, 32, 100, 1000].map(|it| rounds(it, 2)), [1, 1, 1, 2, 6, 62]);
+        for n_arms in [2, 3, 17, 256] {
+            let rounds = rounds(400, n_arms);
+            assert!(400 / (2 * rounds) >= 8 + (n_arms as u32 - 1).ilog2(), "{n_arms}: {rounds}");
         }
     }
 

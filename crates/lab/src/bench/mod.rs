@@ -27,6 +27,8 @@ pub struct Plan {
     pub arms: Vec<PlannedArm>,
     /// How many trials of each arm at least; rounded up to whole blocks.
     pub trials: u32,
+    /// How many trials of each arm there will probably be: what is dear to prepare serves several rounds of a long run.
+    pub expected: u32,
     /// Decides the order of each block.
     pub seed: u64,
     /// Names the result in the history.
@@ -114,9 +116,12 @@ pub fn run(
     scene: &Scene<'_>,
     watcher: &mut dyn Watcher,
 ) -> Result<(Record, Result<(), Failure>), Failure> {
-    let arms = Prepared::of(&plan.arms, scene)?;
+    let n_arms = plan.arms.len();
+    let arms = Prepared::of(plan.arms, plan.is_whole, plan.seed, &plan.so_far, scene)?;
     let pieces = if plan.is_whole { None } else { turns::pieces(&arms.all())? };
-    let described = plan.arms.iter().zip(arms.all()).map(|(planned, arm)| arm.describe(planned));
+    // A study has the blocks that it was planned with.
+    let serves_several = arms.is_dear() && !plan.is_whole;
+    let rounds = if serves_several { blocks::rounds(plan.expected, n_arms) } else { 1 };
     let mut record = Record {
         id: plan.id,
         version: plan.version,
@@ -125,11 +130,11 @@ pub fn run(
         pieces: pieces.unwrap_or(1),
         experiment: plan.experiment,
         trials: plan.so_far,
-        ..Record::of(described.collect())
+        ..Record::of(arms.describe())
     };
     let recorder = Recorder::open(scene.host, plan.costs);
     let mut draw = Rng::with_seed(plan.seed);
-    let blocks = Blocks::of(&record, plan.trials, plan.boot.as_ref());
+    let blocks = Blocks::of(&record, plan.trials, rounds, plan.boot.as_ref());
     let boot = plan.boot.map(|it| it.id);
     let runner = TrialRunner::new(arms, pieces, recorder, scene, boot);
     let outcome = runner.run(plan.warm_up, &blocks, &mut draw, &mut record, watcher);

@@ -3,7 +3,7 @@
 use super::blocks::Blocks;
 use super::prepared::Prepared;
 use super::recorder::{Recorder, Work};
-use super::{Watcher, blocks, recorder, turns};
+use super::{Watcher, recorder, turns};
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::record::Record;
@@ -77,27 +77,39 @@ impl<'a> TrialRunner<'a> {
             }
             match self.pieces {
                 Some(pieces) => {
+                    self.renew(block, &blocks.arms(block))?;
                     for trial in self.in_turns(pieces, block, draw)? {
                         self.add(trial, record, watcher)?;
                     }
                 }
                 None => {
-                    let arms = blocks.arms(block);
-                    for arm in blocks::order(arms.len(), draw).into_iter().map(|it| arms[it]) {
-                        // The same seed draws the same order: what an earlier run did is not done again.
-                        if n_done > 0 {
-                            is_of(record, n_before - n_done, (arm, block))?;
-                            n_done -= 1;
-                        } else {
-                            let trial = self.surrounded(arm, block, watcher)?;
-                            self.add(trial, record, watcher)?;
-                        }
+                    let order = blocks.order(block, draw);
+                    // The same seed draws the same order: what an earlier run did is not done again.
+                    let (done, coming) = order.split_at(n_done.min(order.len()));
+                    for (place, arm) in (n_before - n_done..).zip(done) {
+                        is_of(record, place, (*arm, block))?;
+                    }
+                    n_done -= done.len();
+                    if !coming.is_empty() {
+                        self.renew(block, coming)?;
+                    }
+                    for arm in coming {
+                        let trial = self.surrounded(*arm, block, watcher)?;
+                        self.add(trial, record, watcher)?;
                     }
                 }
             }
             if n_done == 0 && blocks.are_enough(record) && !watcher.wants_more(record) {
                 break;
             }
+        }
+        Ok(())
+    }
+
+    /// Makes ready anew what a block runs, where that is due. What was made is no part of the first trial's window.
+    fn renew(&mut self, block: u32, arms: &[usize]) -> Result<(), Failure> {
+        if self.arms.renew(block, arms, self.scene)? {
+            self.recorder.begin_apart();
         }
         Ok(())
     }
@@ -148,10 +160,11 @@ impl<'a> TrialRunner<'a> {
             self.recorder.begin_apart();
         }
         let began_ns = self.begin()?;
-        let arm = self.arms.arm(number);
+        let arm = self.arms.arm(number)?;
         let before = arm.clocks();
         let outcome = arm.ready.trial(self.scene)?;
         let clocks = Clocks { before, after: arm.clocks() };
+        let preparation = arm.number;
         let surroundings = self.end(number, began_ns, &clocks, outcome.cpu_ns.value().copied())?;
         Ok(Trial {
             number: 0,
@@ -159,8 +172,11 @@ impl<'a> TrialRunner<'a> {
             block,
             began_ns: self.since_start(began_ns),
             boot: None,
+            preparation,
             failed: None,
             marks: Vec::new(),
+            throttling: None,
+            slices: Vec::new(),
             outcome,
             clock: clocks.trial_clock(),
             surroundings,
@@ -171,23 +187,29 @@ impl<'a> TrialRunner<'a> {
     /// and metrics, and the clocks at its ends.
     fn in_turns(&mut self, pieces: u32, block: u32, draw: &mut Rng) -> Result<Vec<Trial>, Failure> {
         let began_ns = self.begin()?;
-        let before = self.arms.arm(0).clocks();
-        let runs = turns::run(&self.arms.all(), pieces, draw, self.scene.stop)?;
-        let clocks = Clocks { before, after: self.arms.arm(0).clocks() };
+        let before = self.arms.arm(0)?.clocks();
+        let arms = self.arms.all();
+        let preparations: Vec<Option<u32>> = arms.iter().map(|it| it.number).collect();
+        let runs = turns::run(&arms, pieces, draw, self.scene.stop)?;
+        let clocks = Clocks { before, after: self.arms.arm(0)?.clocks() };
         let surroundings = self.end(0, began_ns, &clocks, None)?;
-        let trial = |(arm, run): (usize, turns::Run)| Trial {
+        let trial = |((arm, run), preparation): ((usize, turns::Run), Option<u32>)| Trial {
             number: 0,
             arm,
             block,
             began_ns: self.since_start(run.began_ns),
             boot: None,
+            preparation,
             failed: None,
             marks: Vec::new(),
+            throttling: None,
+            slices: Vec::new(),
             outcome: run.outcome,
             clock: clocks.trial_clock(),
             surroundings: surroundings.clone(),
         };
-        let mut trials: Vec<Trial> = runs.into_iter().enumerate().map(trial).collect();
+        let mut trials: Vec<Trial> =
+            runs.into_iter().enumerate().zip(preparations).map(trial).collect();
         trials.sort_by_key(|it| it.began_ns.value().copied());
         Ok(trials)
     }
@@ -211,7 +233,7 @@ impl<'a> TrialRunner<'a> {
         clocks: &Clocks,
         cpu_ns: Option<u64>,
     ) -> Result<Known<TrialContext>, Failure> {
-        let ready = &mut self.arms.arm(number).ready;
+        let ready = &mut self.arms.arm(number)?.ready;
         let readings = [&clocks.before, &clocks.after].into_iter().flatten().flatten();
         let work = Work {
             cpus: ready.cpus().unwrap_or(&self.scene.allowed),

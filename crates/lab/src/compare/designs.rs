@@ -1,98 +1,149 @@
 //! The two designs: arms whose trials were interleaved in blocks, and arms whose trials were taken at different times.
 
-use super::judgement::{LEAST_BLOCKS, LEAST_TRIALS, judge_differences, judge_moments, readings};
-use super::{ClockShare, Design, Evidence, Measure, Verdict, quieter};
+use super::{ClockShare, Close, Design, Difference, Measure, Planning, Raced, Terms, race};
 use crate::doubt::{Doubt, Raised};
+use crate::known::Known;
 use crate::record::{Record, setting_differences};
-use crate::stats::{Sample, trimmed_mean};
-use crate::trial::Trial;
+use crate::stats::{Sample, Unfit, slow_trials, trimmed_mean};
+use crate::trial::{Better, Trial};
+use crate::verdict::{Moments, Ratio, Verdict, confidence, of_blocks, of_moments};
 use std::collections::BTreeMap;
 
-/// Compares two arms of one record, by their places in [`Record::arms`].
-pub fn interleaved(record: &Record, a: usize, b: usize) -> Verdict {
-    let found: Vec<(Measure, Blocks)> = Measure::OF_WORK
-        .into_iter()
-        .chain([Measure::Clock])
-        .filter_map(|it| Some((it, Blocks::of(&record.trials, it, (a, b))?)))
-        .collect();
-    let too_few = found.is_empty().then(|| {
-        let trials = block_differences(&record.trials, Measure::Figure, (a, b)).len() as u32;
-        Raised::from(Doubt::TooFewTrials { trials, needed: LEAST_BLOCKS as u32 })
-    });
-    let doubts = record.doubts_about(&[a, b]).into_iter().chain(too_few);
-    let forbidding = forbidding_doubts(Design::Interleaved, doubts);
-    let evidence: Vec<(Measure, Evidence)> = found.iter().map(|it| (it.0, it.1.evidence)).collect();
+/// Compares two arms of one record, by their places in [`Record::arms`]. Nodes of a race are not asked whether they are within a margin.
+pub fn interleaved(record: &Record, arms: (usize, usize), terms: &Terms) -> Difference {
+    if record.is_race() {
+        return of_nodes(record, arms, terms.comparisons);
+    }
+    let confidence = confidence(terms.comparisons);
+    let sign = sign_of(record);
+    let blocks = |measure, sign: f64| {
+        let blocks = block_differences(&record.trials, measure, arms);
+        Sample::new(blocks.into_iter().map(|it| sign * it).collect())
+    };
+    let ratio = |measure, sign| ratio_of(&judged(blocks(measure, sign), confidence, None));
+    let main = blocks(Measure::Figure, sign);
+    let n = main.as_ref().map_or(0, Sample::len);
+    let verdict = judged(main, confidence, terms.margin);
     // Trials whose pieces took turns had one clock: in cycles their differences are what they are in time.
-    let told_by: &[Measure] = if record.pieces > 1 { &Measure::OF_TIME } else { &Measure::OF_WORK };
-    Verdict {
+    let one_clock = || Known::missing("the trials took turns in pieces and shared one clock");
+    let cycles = if record.pieces > 1 { one_clock() } else { ratio(Measure::FigureCycles, sign) };
+    let clock = ratio(Measure::Clock, -1.0);
+    let of = |arm| values(record, arm, Measure::Figure);
+    Difference {
         design: Design::Interleaved,
-        clock: ClockShare::of(&evidence),
-        readings: readings(reported(&found, told_by), !forbidding.is_empty()),
-        settings: setting_differences(record.machine_of(a), record.machine_of(b)),
-        forbidding,
+        n,
+        raced: None,
+        allowance: None,
+        close: Close::of(&verdict, None, terms.margin),
+        planning: Planning::of(record, n, &verdict),
+        clock: clock_share(&verdict, &cycles, &clock),
+        slow_trials: of(arms.0).zip(of(arms.1)).map(|(a, b)| slow_trials(&a, &b)),
+        cpu_time: ratio(Measure::CpuTime, 1.0),
+        cycles,
+        verdict,
+        settings: setting_differences(record.machine_of(arms.0), record.machine_of(arms.1)),
     }
 }
 
-/// Of each block that has both arms and this measure in all of their trials, B less A, and how many trials of the arm
-/// that has fewer; by the number of the block.
-///
-/// Of more than four trials of an arm in a block, the mean is trimmed.
-pub fn block_differences(
-    trials: &[Trial],
-    measure: Measure,
-    (a, b): (usize, usize),
-) -> Vec<(f64, usize)> {
-    block_differences_by(trials, measure, |it| [a, b].iter().position(|arm| *arm == it.arm))
+/// Two nodes of a race.
+fn of_nodes(record: &Record, arms: (usize, usize), comparisons: usize) -> Difference {
+    let raced = race(record, arms, comparisons);
+    let judged = raced.as_ref().and_then(|it| it.verdict().copied());
+    let n = raced.as_ref().map_or(0, Raced::n);
+    let unsaid = || {
+        Known::missing(
+            "nodes of a race share the time, and their clocks are told interval by interval in the result",
+        )
+    };
+    Difference {
+        design: Design::Race,
+        n,
+        verdict: judged.unwrap_or(Verdict::TooFew {
+            have: n,
+            needed: crate::stats::LEAST_BATCHES,
+            so_far: None,
+        }),
+        raced,
+        allowance: None,
+        close: None,
+        planning: None,
+        clock: Known::missing(
+            "nodes of a race share the time, and their clocks are told interval by interval in the result",
+        ),
+        slow_trials: None,
+        cpu_time: unsaid(),
+        cycles: unsaid(),
+        settings: setting_differences(record.machine_of(arms.0), record.machine_of(arms.1)),
+    }
 }
 
-/// The same of two sides: `side` is 0 for a trial of A, 1 for one of B, and `None` for one of neither.
-pub(crate) fn block_differences_by(
-    trials: &[Trial],
-    measure: Measure,
-    side: impl Fn(&Trial) -> Option<usize>,
-) -> Vec<(f64, usize)> {
+/// The main result of one arm against that of another, block by block; one of `comparisons`.
+pub(crate) fn against(record: &Record, arms: (usize, usize), comparisons: usize) -> Verdict {
+    if record.is_race() {
+        return of_nodes(record, arms, comparisons).verdict;
+    }
+    let sign = sign_of(record);
+    let blocks = block_differences(&record.trials, Measure::Figure, arms);
+    let blocks = Sample::new(blocks.into_iter().map(|it| sign * it).collect());
+    judged(blocks, confidence(comparisons), None)
+}
+
+fn judged(differences: Result<Sample, Unfit>, confidence: f64, margin: Option<f64>) -> Verdict {
+    match differences {
+        Ok(differences) => of_blocks(&differences, confidence, margin),
+        Err(_) => Verdict::TooFew { have: 0, needed: crate::stats::LEAST_BLOCKS, so_far: None },
+    }
+}
+
+/// What turns a logarithm of slowness into one of the main result.
+pub(super) fn sign_of(record: &Record) -> f64 {
+    let better = record.trials.iter().find_map(|it| Some(it.outcome.figures.first()?.better));
+    match better {
+        Some(Better::Higher) => -1.0,
+        Some(Better::Lower) | None => 1.0,
+    }
+}
+
+pub(super) fn ratio_of(verdict: &Verdict) -> Known<Ratio> {
+    verdict.ratio().map_or_else(|| Known::missing("too few trials have it"), |it| Known::Value(*it))
+}
+
+pub(super) fn clock_share(
+    verdict: &Verdict,
+    cycles: &Known<Ratio>,
+    clock: &Known<Ratio>,
+) -> Known<ClockShare> {
+    match (verdict.ratio(), cycles.value(), clock.value()) {
+        (Some(result), Some(cycles), Some(clock)) => {
+            Known::Value(ClockShare::of(result, cycles, clock.log))
+        }
+        (Some(_), None, Some(_)) if cycles.reason().is_some_and(|it| it.contains("pieces")) => {
+            Known::missing(cycles.reason().unwrap_or_default())
+        }
+        _ => Known::missing("the clock is unknown in too many trials"),
+    }
+}
+
+/// Of each block that has both arms and this measure in all of their trials, B less A.
+///
+/// Of more than four trials of an arm in a block, the mean is trimmed.
+fn block_differences(trials: &[Trial], measure: Measure, (a, b): (usize, usize)) -> Vec<f64> {
     let mut blocks: BTreeMap<u32, [Vec<Option<f64>>; 2]> = BTreeMap::new();
     for trial in trials {
-        let Some(side) = side(trial) else { continue };
+        let Some(side) = [a, b].iter().position(|arm| *arm == trial.arm) else { continue };
         blocks.entry(trial.block).or_default()[side].push(measure.of(trial));
     }
     let mean = |values: &[Option<f64>]| {
         let values = values.iter().copied().collect::<Option<Vec<f64>>>()?;
         Sample::new(values).ok().map(|it| trimmed_mean(&it))
     };
-    blocks.values().filter_map(|[a, b]| Some((mean(b)? - mean(a)?, a.len().min(b.len())))).collect()
+    blocks.values().filter_map(|[a, b]| Some(mean(b)? - mean(a)?)).collect()
 }
 
-/// The blocks of one measure.
-struct Blocks {
-    differences: Sample,
-    evidence: Evidence,
-}
-
-impl Blocks {
-    /// `None` where too few blocks have the measure for any claim.
-    fn of(trials: &[Trial], measure: Measure, arms: (usize, usize)) -> Option<Blocks> {
-        let blocks = block_differences(trials, measure, arms);
-        let pairs = blocks.iter().map(|it| it.1).sum();
-        let differences = Sample::new(blocks.into_iter().map(|it| it.0).collect()).ok()?;
-        let evidence = judge_differences(&differences, pairs).ok()?;
-        Some(Blocks { differences, evidence })
-    }
-}
-
-/// The quietest of the measures that may tell the arms apart first, then the main figure and the clock.
-fn reported(found: &[(Measure, Blocks)], told_by: &[Measure]) -> Vec<(Measure, Evidence)> {
-    let of_work: Vec<&(Measure, Blocks)> =
-        found.iter().filter(|it| told_by.contains(&it.0)).collect();
-    let samples: Vec<&Sample> = of_work.iter().map(|it| &it.1.differences).collect();
-    let quietest = quieter(&samples).map(|at| of_work[at].0);
-    let mut reported: Vec<(Measure, Evidence)> = found
-        .iter()
-        .map(|it| (it.0, it.1.evidence))
-        .filter(|it| Some(it.0) == quietest || matches!(it.0, Measure::Figure | Measure::Clock))
-        .collect();
-    reported.sort_by_key(|it| Some(it.0) != quietest);
-    reported
+/// `None` where a trial lacks the measure: which ones do may hang on how slow they were.
+fn values(record: &Record, arm: usize, measure: Measure) -> Option<Sample> {
+    let trials = record.trials.iter().filter(|it| it.arm == arm);
+    Sample::new(trials.map(|it| measure.of(it)).collect::<Option<_>>()?).ok()
 }
 
 /// An arm of a record, by its place in [`Record::arms`], and what it is called where it is compared.
@@ -109,20 +160,44 @@ pub struct Side<'a> {
 /// Compares arms of two records.
 ///
 /// Everything that changed between the moments is in the difference: the clock, other load, another kernel. So the settings
-/// that differ are named, and doubts that two interleaved arms would share forbid a claim here.
-pub fn separate(a: Side<'_>, b: Side<'_>) -> Verdict {
-    let evidence: Vec<(Measure, Evidence)> =
-        [Measure::Figure, Measure::FigureCycles, Measure::Clock]
-            .into_iter()
-            .filter_map(|it| Some((it, judge_moments(&a.values(it)?, &b.values(it)?).ok()?)))
-            .collect();
-    let forbidding = forbidding_doubts(Design::Separate, doubts_of_either(a, b).into_iter());
-    Verdict {
+/// that differ are named, and a difference has to be larger than what moved within either run and than two runs of the same
+/// thing differ by.
+pub fn separate(a: Side<'_>, b: Side<'_>, terms: &Terms) -> Difference {
+    let sign = sign_of(a.record);
+    let Terms { comparisons, margin, between_runs } = *terms;
+    let judged = |measure, sign: f64, margin| {
+        let of = |side: Side<'_>| {
+            let found = values(side.record, side.arm, measure)?;
+            Sample::new(found.in_order().iter().map(|it| sign * it).collect()).ok()
+        };
+        Some(of_moments(&of(a)?, &of(b)?, confidence(comparisons), between_runs, margin))
+    };
+    let ratio = |measure, sign| match judged(measure, sign, None) {
+        Some(Moments { verdict, .. }) => ratio_of(&verdict),
+        None => Known::missing("a trial lacks it"),
+    };
+    let main = judged(Measure::Figure, sign, margin);
+    let count = |side: Side<'_>| side.record.trials.iter().filter(|it| it.arm == side.arm).count();
+    let n = count(a).min(count(b));
+    let nothing = Verdict::TooFew { have: 0, needed: 1, so_far: None };
+    let verdict = main.as_ref().map_or(nothing, |it| it.verdict);
+    let cycles = ratio(Measure::FigureCycles, sign);
+    let slow =
+        values(a.record, a.arm, Measure::Figure).zip(values(b.record, b.arm, Measure::Figure));
+    let allowance = main.map(|it| it.allowance);
+    Difference {
         design: Design::Separate,
-        clock: ClockShare::of(&evidence),
-        readings: readings(evidence, !forbidding.is_empty()),
+        n,
+        raced: None,
+        close: Close::of(&verdict, allowance.as_ref(), margin),
+        planning: None,
+        allowance,
+        clock: clock_share(&verdict, &cycles, &ratio(Measure::Clock, -1.0)),
+        slow_trials: slow.map(|(a, b)| slow_trials(&a, &b)),
+        cpu_time: ratio(Measure::CpuTime, 1.0),
+        cycles,
+        verdict,
         settings: setting_differences(a.record.machine_of(a.arm), b.record.machine_of(b.arm)),
-        forbidding,
     }
 }
 
@@ -138,57 +213,13 @@ pub fn doubts_of_either(a: Side<'_>, b: Side<'_>) -> Vec<Raised> {
 }
 
 impl Side<'_> {
-    fn doubts(&self) -> Vec<Doubt> {
-        let of_record = self.record.doubts_about(&[self.arm]);
-        let mut doubts: Vec<Doubt> = of_record.into_iter().map(|it| it.doubt).collect();
-        let too_few = too_few(self).filter(|it| !doubts.contains(it));
-        doubts.extend(too_few);
-        doubts
+    pub(super) fn doubts(&self) -> Vec<Doubt> {
+        self.record.doubts_about(&[self.arm]).into_iter().map(|it| it.doubt).collect()
     }
 
-    /// `None` where a trial lacks the measure: which ones do may hang on how slow they were.
-    fn values(&self, measure: Measure) -> Option<Sample> {
-        let trials = self.record.trials.iter().filter(|it| it.arm == self.arm);
-        Sample::new(trials.map(|it| measure.of(it)).collect::<Option<_>>()?).ok()
-    }
-}
-
-/// Those of `doubts` that forbid a claim, each once.
-fn forbidding_doubts(design: Design, doubts: impl Iterator<Item = Raised>) -> Vec<Raised> {
-    let mut found: Vec<Raised> = Vec::new();
-    for raised in doubts.filter(|it| forbids(design, &it.doubt)) {
-        if !found.contains(&raised) {
-            found.push(raised);
-        }
-    }
-    found
-}
-
-/// The doubt of an arm that has too few trials for two moments to be compared.
-fn too_few(side: &Side<'_>) -> Option<Doubt> {
-    let trials = side.record.trials.iter().filter(|it| it.arm == side.arm).count();
-    let doubt = || Doubt::TooFewTrials { trials: trials as u32, needed: LEAST_TRIALS as u32 };
-    (trials < LEAST_TRIALS).then(doubt)
-}
-
-/// Whether a doubt forbids a claim. Chance spreads whatever both arms share over both of them: in interleaved trials only too
-/// few trials forbid a claim. Two separate results share nothing, and a machine that was not the same in one of them says
-/// nothing about the arms.
-fn forbids(design: Design, doubt: &Doubt) -> bool {
-    match doubt {
-        Doubt::TooFewTrials { .. } => true,
-        Doubt::Throttled { .. }
-        | Doubt::Stolen { .. }
-        | Doubt::OtherLoad { .. }
-        | Doubt::ClockDrifted { .. }
-        | Doubt::Warming { .. }
-        | Doubt::Drifted { .. } => design == Design::Separate,
-        Doubt::ClockUnknown { .. }
-        | Doubt::Outliers { .. }
-        | Doubt::Unpinned
-        | Doubt::MachineUnknown
-        | Doubt::CutShort
-        | Doubt::Failures { .. } => false,
+    /// The middle of its trials, in the logarithm that [`Measure::of`] gives; `None` where a trial lacks it.
+    pub(super) fn middle(&self, measure: Measure) -> Option<f64> {
+        Some(trimmed_mean(&values(self.record, self.arm, measure)?))
     }
 }
 
@@ -198,7 +229,7 @@ mod tests {
     use crate::compare::fixture::{blocks, record, trial};
 
     #[test]
-    fn trials_whose_pieces_took_turns_are_told_apart_by_time_and_not_by_cycles() {
+    fn trials_whose_pieces_took_turns_have_no_cycles_of_their_own() {
         // The clock that was probed moves with the trials: as whole ones they are steady in cycles.
         let slowed = |(at, it): (usize, Trial)| {
             let slower = 1.0 + (at * 3 % 5) as f64 / 100.0;
@@ -211,10 +242,21 @@ mod tests {
         };
         let steady = blocks((1.0, 2e9), (1.01, 2e9), 0.001);
         let trials: Vec<Trial> = steady.into_iter().enumerate().map(slowed).collect();
-        let is_in_time = |pieces: u32| {
+        let has_cycles = |pieces: u32| {
             let record = Record { pieces, ..record(trials.clone()) };
-            Measure::OF_TIME.contains(&interleaved(&record, 0, 1).readings[0].measure)
+            interleaved(&record, (0, 1), &Terms::of(1)).cycles.value().is_some()
         };
-        assert_eq!([is_in_time(1), is_in_time(20)], [false, true]);
+        assert_eq!([has_cycles(1), has_cycles(20)], [true, false]);
+    }
+
+    #[test]
+    fn a_rate_is_compared_as_a_rate() {
+        let mut record = record(blocks((2.0, 2e9), (1.0, 2e9), 0.001));
+        for trial in &mut record.trials {
+            trial.outcome.figures.edit(|it| it[0].better = Better::Higher);
+        }
+        let (times, _) =
+            interleaved(&record, (0, 1), &Terms::of(1)).verdict.ratio().unwrap().times();
+        assert!((times - 0.5).abs() < 0.01, "{times}");
     }
 }

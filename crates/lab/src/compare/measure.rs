@@ -1,6 +1,5 @@
-//! What is compared of each trial, and which measure has the least noise.
+//! What is compared of each trial.
 
-use crate::stats::{Sample, median_deviation};
 use crate::trial::{Better, Figure, Trial};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,20 +17,11 @@ pub enum Measure {
     FigureCycles,
     /// Time on the CPU.
     CpuTime,
-    /// Time on the CPU, in cycles of the clock that was probed around the trial.
-    CpuCycles,
     /// One over the clock that was probed: the time of a cycle.
     Clock,
 }
 
 impl Measure {
-    /// Those that show a difference between arms; the clock is reported with them.
-    pub const OF_WORK: [Measure; 4] =
-        [Measure::Figure, Measure::FigureCycles, Measure::CpuTime, Measure::CpuCycles];
-
-    /// Those of them in which the clock is left.
-    pub const OF_TIME: [Measure; 2] = [Measure::Figure, Measure::CpuTime];
-
     /// The logarithm of this trial's slowness; `None` where the trial does not have it, or it is no positive number.
     pub fn of(self, trial: &Trial) -> Option<f64> {
         match self {
@@ -39,7 +29,6 @@ impl Measure {
             Measure::CpuTime => logarithm(*trial.outcome.cpu_ns.value()? as f64),
             Measure::Clock => Some(-logarithm(trial.clock.value()?.mean_hz())?),
             Measure::FigureCycles => Some(Measure::Figure.of(trial)? - Measure::Clock.of(trial)?),
-            Measure::CpuCycles => Some(Measure::CpuTime.of(trial)? - Measure::Clock.of(trial)?),
         }
     }
 }
@@ -54,21 +43,6 @@ fn slowness(figure: Figure<&str>) -> Option<f64> {
 
 fn logarithm(value: f64) -> Option<f64> {
     (value > 0.0 && value.is_finite()).then(|| value.ln())
-}
-
-/// The place of the sample whose sizes lie closest together; the first of equals. `None` of none.
-///
-/// Chosen by how far the sizes of the differences lie apart, whatever their sign: a coin that swaps the arms of a block
-/// changes only the sign, so the choice is the same for all choices of signs, and a test of the chosen measure
-/// stays exact (Westfall and Young, "Resampling-Based Multiple Testing", 1993, section 2.2). A difference that all blocks
-/// share makes sizes larger and not more unlike, so it is not mistaken for noise.
-pub fn quieter(differences: &[&Sample]) -> Option<usize> {
-    let noise = |sample: &&Sample| {
-        let sizes = Sample::new(sample.in_order().iter().map(|it| it.abs()).collect());
-        sizes.map_or(f64::INFINITY, |it| median_deviation(&it))
-    };
-    let noises: Vec<f64> = differences.iter().map(noise).collect();
-    (0..noises.len()).min_by(|left, right| noises[*left].total_cmp(&noises[*right]))
 }
 
 #[cfg(test)]
@@ -104,24 +78,5 @@ mod tests {
             of.outcome.figures.edit(|it| it[0].value = value);
             assert_eq!(Measure::Figure.of(&of), None, "{value}");
         }
-    }
-
-    fn sample(values: &[f64]) -> Sample {
-        Sample::new(values.to_vec()).unwrap()
-    }
-
-    #[test]
-    fn a_large_difference_that_all_share_is_no_noise() {
-        let steady = sample(&[5.0, 5.1, 4.9, 5.0, 5.1]);
-        let noisy = sample(&[1.0, -2.0, 0.5, 3.0, 0.0]);
-        assert_eq!(quieter(&[&noisy, &steady]), Some(1));
-        assert_eq!(quieter(&[]), None);
-    }
-
-    #[test]
-    fn signs_do_not_change_the_choice() {
-        let one = [&sample(&[1.0, 2.0, 3.0]), &sample(&[1.0, 5.0, 9.0])];
-        let flipped = [&sample(&[-1.0, 2.0, -3.0]), &sample(&[-1.0, 5.0, -9.0])];
-        assert_eq!(quieter(&one), quieter(&flipped));
     }
 }

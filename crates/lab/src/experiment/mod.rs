@@ -58,7 +58,7 @@ pub struct Design {
     pub shape: Shape,
     /// Trials of each arm.
     pub trials: u32,
-    /// Go on until the effect of every factor is known to this share either way, half its 95 % interval.
+    /// Go on until the effect of every factor is known to this share either way, half its interval.
     pub until: Option<f64>,
     /// Trials of each combination before the first that counts; they are not kept.
     pub warm_up: u32,

@@ -8,8 +8,9 @@
 use super::{Experiment, Factor};
 use crate::known::Known;
 use crate::record::Record;
-use crate::stats::{Interval, Sample, mean, median};
+use crate::stats::{Interval, Sample, mean, median, winsorised_contrasts};
 use crate::trial::{FigureShape, Trial};
+use crate::verdict::confidence;
 use crate::workloads::{BOTH, DEVICE_ID, POLLED, RECORD, SHARE};
 use serde::Serialize;
 
@@ -56,7 +57,7 @@ pub struct Condition {
     pub polled_ms: Option<f64>,
 }
 
-/// A difference of means over blocks, of logarithms, with its 95 % interval.
+/// A difference of means over blocks, of logarithms, with its interval: those of both costs of all limits hold together with 99 %.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Change {
     /// As a share: 0.1 is a tenth more.
@@ -64,6 +65,9 @@ pub struct Change {
     /// Where the true one lies.
     pub interval: Interval,
 }
+
+/// Blocks without which nothing is said of a limit.
+const LEAST: usize = 5;
 
 impl Change {
     /// Whether there is one beyond doubt.
@@ -88,14 +92,24 @@ impl Tuning {
         let sweep = Sweep { record, experiment, limit, load };
         let limits: Vec<Tuned> =
             (0..factors.get(limit)?.levels.len()).filter_map(|level| sweep.tuned(level)).collect();
-        let points: Option<Vec<(f64, f64)>> = limits.iter().map(Tuned::costs).collect();
+        let points: Option<Vec<(f64, f64)>> =
+            (0..limits.len()).map(|at| costs(&limits, at)).collect();
         let points = points.unwrap_or_default();
         Some(Tuning { front: front(&points), knee: knee(&points), limits })
     }
 
-    /// The first limit that lacks a figure, without which there is no front.
-    pub fn incomplete(&self) -> Option<&str> {
-        self.limits.iter().find(|it| it.costs().is_none()).map(|it| &*it.limit)
+    /// How long both answers take under the limit in that place and what waiting for them takes of a CPU, in milliseconds over all
+    /// loads: what the first limit has, times what the means over blocks differ by. `None` where one of them is unknown.
+    pub fn costs(&self, at: usize) -> Option<(f64, f64)> {
+        costs(&self.limits, at)
+    }
+
+    /// The first limit of which a cost is unknown, without which there is no front, and why it is.
+    pub fn incomplete(&self) -> Option<(&str, &str)> {
+        let at = (0..self.limits.len()).find(|at| self.costs(*at).is_none())?;
+        let tuned = self.limits.get(at)?;
+        let why = tuned.slower.reason().or(tuned.polled.reason()).filter(|_| at > 0);
+        Some((&tuned.limit, why.unwrap_or(UNANSWERED)))
     }
 
     /// The recommended limit: the knee, where it saves CPU time beyond doubt.
@@ -106,10 +120,22 @@ impl Tuning {
     }
 }
 
+/// Why the first limit has no costs.
+const UNANSWERED: &str = "no trial was answered, or none shows what kipmi0 took of a CPU";
+
+fn costs(limits: &[Tuned], at: usize) -> Option<(f64, f64)> {
+    let (both, polled) = limits.first()?.middle()?;
+    if at == 0 {
+        return Some((both, polled));
+    }
+    let tuned = limits.get(at)?;
+    let times = |it: &Known<Change>| it.value().map(|it| 1.0 + it.change);
+    Some((both * times(&tuned.slower)?, polled * times(&tuned.polled)?))
+}
+
 impl Tuned {
-    /// How long both answers take and what waiting for them takes of a CPU, in milliseconds, over all loads; `None` where a load has
-    /// no such figure.
-    pub fn costs(&self) -> Option<(f64, f64)> {
+    /// The medians of both costs, in milliseconds, over all loads; `None` where a load has no such figure.
+    fn middle(&self) -> Option<(f64, f64)> {
         let of = |what: fn(&Condition) -> Option<f64>| {
             let logs: Option<Vec<f64>> = self
                 .conditions
@@ -195,7 +221,10 @@ impl Sweep<'_> {
             sum.map(|it| it / n_loads as f64)
         };
         let differences = Sample::new((0..n_blocks).filter_map(of).collect());
-        match differences.and_then(|it| mean(&it, 0.95, 3)) {
+        // Both costs of every limit but the first.
+        let n_others = self.experiment.design.factors[self.limit].levels.len().saturating_sub(1);
+        let confidence = confidence(2 * n_others);
+        match differences.and_then(|it| mean(&winsorised_contrasts(&it), confidence, LEAST)) {
             Ok(mean) => {
                 let share = |it: f64| it.exp_m1();
                 let Interval { low, high } = mean.interval;
@@ -254,7 +283,7 @@ mod tests {
     use crate::record::Arm;
     use crate::trial::Figure;
 
-    /// Three blocks of a trial of each limit and load; costs in ms by limit, with some noise and twice as much under load.
+    /// Five blocks of a trial of each limit and load; costs in ms by limit, with some noise and twice as much under load.
     fn record(costs: &[(&str, f64, f64)]) -> Record {
         let limits = costs.iter().map(|it| it.0.to_owned()).collect();
         let loads = [Factor::IDLE, Factor::ALL_CORES].map(str::to_owned).to_vec();
@@ -269,7 +298,7 @@ mod tests {
         let design = Design { factors, ..Design::default() };
         let mut record = Record::of(vec![Arm::of("", "ipmi-roundtrip"); n_arms]);
         record.experiment = Some(Experiment::of(design, arms, 1));
-        for (block, arm) in (0..3).flat_map(|block| (0..n_arms).map(move |arm| (block, arm))) {
+        for (block, arm) in (0..5).flat_map(|block| (0..n_arms).map(move |arm| (block, arm))) {
             let (_, both, polled) = costs[arm / 2];
             let noise = 1.0 + f64::from(block) * 0.01 + (arm % 2) as f64;
             let mut trial = Trial::of_one_task(arm, block, 1.0);
@@ -296,7 +325,7 @@ mod tests {
         let knee = &tuning.limits[2];
         assert_eq!(knee.limit, "500");
         let middle: Vec<Option<f64>> = knee.conditions.iter().map(|it| it.both_ms).collect();
-        assert_eq!(middle, [Some(11.0 * 1.01), Some(11.0 * 2.01)]);
+        assert_eq!(middle, [Some(11.0 * 1.02), Some(11.0 * 2.02)]);
         let polled = knee.polled.value().unwrap();
         assert!((polled.change + 0.8).abs() < 1e-9 && polled.is_there(), "{polled:?}");
         assert_eq!(tuning.advised(), Some("500"));
@@ -306,7 +335,9 @@ mod tests {
     #[test]
     fn what_a_limit_does_is_doubted_where_blocks_differ_more() {
         let mut record = record(&[("0", 10.0, 5.0), ("500", 10.0, 5.0)]);
-        for (trial, by) in record.trials.iter_mut().filter(|it| it.arm > 1).zip([0.5, 2.0, 1.0]) {
+        for (trial, by) in
+            record.trials.iter_mut().filter(|it| it.arm > 1).zip([0.5, 2.0, 1.0, 2.0, 0.5])
+        {
             trial.outcome.figures.edit(|it| it.iter_mut().for_each(|it| it.value *= by));
         }
         let tuning = Tuning::of(&record).unwrap();
@@ -320,7 +351,7 @@ mod tests {
         let failed = record.trials.iter_mut().filter(|it| it.arm == 3 && it.block == 0);
         failed.for_each(|it| it.failed = Some("no answer".to_owned()));
         let tuning = Tuning::of(&record).unwrap();
-        assert!(tuning.limits[1].slower.value().is_none(), "two blocks are left");
+        assert!(tuning.limits[1].slower.value().is_none(), "four blocks are left");
         assert!(tuning.limits[2].slower.value().unwrap().change.abs() < 1e-9);
     }
 
@@ -331,7 +362,7 @@ mod tests {
         let tuning = Tuning::of(&record).unwrap();
         assert_eq!(
             (&tuning.front[..], tuning.knee, tuning.incomplete()),
-            (&[][..], None, Some("0"))
+            (&[][..], None, Some(("0", UNANSWERED)))
         );
         assert!(tuning.limits[1].polled.value().is_none());
     }

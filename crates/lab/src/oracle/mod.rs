@@ -67,8 +67,11 @@ fn trial(number: u32, told: OracleOutput) -> Trial {
         block: number,
         began_ns: untold(),
         boot: None,
+        preparation: None,
         failed: None,
         marks: Vec::new(),
+        throttling: None,
+        slices: Vec::new(),
         outcome: Outcome {
             elapsed_ns: told.elapsed_ns,
             cpu_ns: untold(),

@@ -14,13 +14,19 @@
 //!
 //! So a race is a result like any other: it is kept, compared and shown as those of `fullclock bench` are.
 
+mod groups;
 pub mod protocol;
 mod runner;
+mod summed;
 mod time;
 mod watcher;
 
-pub use runner::{Runner, Task};
+pub use protocol::Task;
+pub use runner::Runner;
+pub use summed::Summing;
+pub(crate) use summed::slice;
 pub use time::{Blocks, Exchange, Offset};
+pub use watcher::{FULL_INTERVAL as NOTICE, QUOTA_INTERVAL as QUOTA_NOTICE};
 
 use std::time::Duration;
 

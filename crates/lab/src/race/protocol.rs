@@ -19,14 +19,29 @@
 //! connection was lost, a race says hello again, and `resume` in place of `prepare`: the agent sends what was not heard, or
 //! refuses where it knows no such race. On what is no line of this protocol the connection ends.
 
-use super::runner::Task;
 use crate::lines::Protocol;
 use crate::record::Fingerprint;
 use crate::trial::Trial;
+use crate::workload::Settings;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// The protocol of a race. A trial's ledger and metrics take some tens of kilobytes.
-pub const PROTOCOL: Protocol = Protocol { of: "a race", version: 2, longest: 4 << 20 };
+pub const PROTOCOL: Protocol = Protocol { of: "a race", version: 3, longest: 4 << 20 };
+
+/// What a node does in a race.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Task {
+    /// The race's id.
+    pub race: String,
+    /// What is asked of `commit`.
+    pub settings: Settings,
+    /// The least length of a trial: it ends with a commit, and a server reports its counts only at the end of a batch.
+    pub interval: Duration,
+    /// Whether the agent records its machine during the race.
+    pub is_recorded: bool,
+}
 
 /// A message from a race to an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -99,6 +114,10 @@ pub enum News {
 pub struct Ready {
     /// The machine that the node runs on.
     pub machine: Fingerprint,
+    /// Which host that is: the beginning of /proc/sys/kernel/random/boot_id.
+    pub host: String,
+    /// The folder that it writes to, where that is in memory.
+    pub in_memory: Option<String>,
     /// What it says of itself.
     pub about: Vec<(String, String)>,
     /// The CPUs that it is kept on, as the kernel writes lists.

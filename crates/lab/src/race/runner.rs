@@ -1,9 +1,12 @@
 //! A node at work: its engine commits without a break, and each interval is a trial.
 
+use super::groups::Groups;
 use super::ns;
+use super::protocol::{Ready, Task};
 use super::watcher::{FULL_INTERVAL, QUOTA_INTERVAL, QUOTAS, Watcher};
 use crate::bench::{Recorder, Work, clocks, refuse_denied, trial_clock};
 use crate::commit::{Engine, Sample, Split, open};
+use crate::durability::is_in_memory;
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::trial::Mark;
@@ -12,26 +15,12 @@ use crate::workload::{Scene, Settings};
 use crate::workloads::{COMMIT, outcome_of_commits};
 use facts::probe::{ClockReading, EventCosts};
 use facts::{CpuSet, Fact, Missing};
-use host::Live;
 use host::probe::anchor;
-use serde::{Deserialize, Serialize};
+use host::{Live, Source};
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::thread::sleep;
 use std::time::Duration;
-
-/// What a node does in a race.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Task {
-    /// The race's id.
-    pub race: String,
-    /// What is asked of `commit`.
-    pub settings: Settings,
-    /// The least length of a trial: it ends with a commit, and a server reports its counts only at the end of a batch.
-    pub interval: Duration,
-    /// Whether the agent records its machine during the race.
-    pub is_recorded: bool,
-}
 
 /// What is left out at the start, in which threads are made and caches are cold.
 const LEAD: Duration = Duration::from_millis(500);
@@ -44,6 +33,8 @@ pub struct Runner<'a> {
     engine: Box<dyn Engine>,
     recorder: Recorder<'a>,
     watcher: Watcher,
+    groups: Groups,
+    settings: Settings,
     scene: &'a Scene<'a>,
     interval: Duration,
     /// When the quotas of the host were last polled, and when the whole host was.
@@ -68,24 +59,42 @@ impl<'a> Runner<'a> {
     ) -> Result<Runner<'a>, Failure> {
         COMMIT.accepts(&task.settings)?;
         refuse_denied(&task.settings)?;
+        let engine = open(&task.settings, scene)?;
+        let groups = Groups::of(engine.processes().into_iter().chain(engine.tasks()));
+        let host = groups.concerned(host::view(&Live::this_machine()));
         Ok(Runner {
-            engine: open(&task.settings, scene)?,
+            engine,
             recorder: Recorder::open(scene.host, costs),
-            watcher: Watcher::of(scene.host),
+            watcher: Watcher::of(&host),
+            groups,
+            settings: task.settings.clone(),
             scene,
             interval: task.interval,
             polled_ns: [0; 2],
         })
     }
 
-    /// What has to be known of the engine to compare its figures with others'.
-    pub fn about(&self) -> Vec<(String, String)> {
-        self.engine.about()
+    /// What is to be known before it begins.
+    pub fn ready(&self) -> Ready {
+        let live = Live::this_machine();
+        let source: &dyn Source = &live;
+        let boot = source.text("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        Ready {
+            machine: self.watcher.machine().clone(),
+            // As much of it as tells hosts apart.
+            host: boot.trim().chars().take(8).collect(),
+            in_memory: self.in_memory(),
+            about: self.engine.about(),
+            cpus: self.engine.cpus().map(CpuSet::to_string),
+        }
     }
 
-    /// The CPUs that its tasks are kept on; `None` where the scheduler chooses.
-    pub fn cpus(&self) -> Option<&CpuSet> {
-        self.engine.cpus()
+    /// The folder that it writes to, where that is in memory. Where a server of the user's writes is not known here.
+    fn in_memory(&self) -> Option<String> {
+        let Settings { dsn, folder, .. } = &self.settings;
+        let folder = folder.as_deref().map_or(&*self.scene.temporary, Path::new);
+        let is_ours = dsn.is_none() && is_in_memory(folder);
+        is_ours.then(|| folder.display().to_string())
     }
 
     /// Works from `begin_ns` of CLOCK_MONOTONIC_RAW until the scene's stop flag is set, and sends a trial for each interval. The
@@ -123,6 +132,7 @@ impl<'a> Runner<'a> {
         }
         self.polled_ns = [due_ns; 2];
         self.recorder.begin_apart();
+        self.groups.begin();
         let mut before = self.end()?;
         for number in 1.. {
             let after = loop {
@@ -138,9 +148,10 @@ impl<'a> Runner<'a> {
                 }
             };
             let trial = self.trial(&before, &after);
+            let throttling = self.groups.throttling();
             let began_ns = Known::Value(before.at_ns.saturating_sub(begin_ns));
             let marks = self.marks();
-            tell(Trial { number, began_ns, marks, ..trial });
+            tell(Trial { number, began_ns, marks, throttling, ..trial });
             before = after;
         }
         Ok(())
@@ -197,10 +208,10 @@ impl<'a> Runner<'a> {
         let [quota_ns, full_ns] = &mut self.polled_ns;
         if now_ns.saturating_sub(*full_ns) >= ns(FULL_INTERVAL) {
             [*quota_ns, *full_ns] = [now_ns; 2];
-            self.watcher.poll_all(&host::view(&live))
+            self.watcher.poll_all(&self.groups.concerned(host::view(&live)))
         } else if now_ns.saturating_sub(*quota_ns) >= ns(QUOTA_INTERVAL) {
             *quota_ns = now_ns;
-            self.watcher.poll_quotas(&host::view_of(&live, QUOTAS))
+            self.watcher.poll_quotas(&self.groups.concerned(host::view_of(&live, QUOTAS)))
         } else {
             Vec::new()
         }

@@ -1,4 +1,4 @@
-//! Watches a host for changes of its settings, quotas and findings.
+//! Watches a host for changes of its settings and findings, and of the quotas of one node.
 
 use crate::fingerprint::CPU_QUOTAS;
 use crate::record::{Fingerprint, SettingDifference, setting_differences};
@@ -11,9 +11,10 @@ use std::time::Duration;
 /// What is polled often: a quota stops everything at once, and is easily changed.
 pub(super) const QUOTAS: Subjects = Subjects::of(&[Subject::LimitedGroups]);
 /// How often quotas are polled.
-pub(super) const QUOTA_INTERVAL: Duration = Duration::from_secs(1);
-/// How often everything that an audit reads is polled, which takes some tens of milliseconds.
-pub(super) const FULL_INTERVAL: Duration = Duration::from_secs(5);
+pub const QUOTA_INTERVAL: Duration = Duration::from_secs(1);
+/// How often everything that an audit reads is polled, which takes some tens of milliseconds: nodes of one host notice a change
+/// that far apart.
+pub const FULL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The state of a host when it was last polled.
 pub(super) struct Watcher {
@@ -28,6 +29,11 @@ impl Watcher {
     pub(super) fn of(host: &HostView) -> Watcher {
         let quotas = quotas(host).unwrap_or_default();
         Watcher { machine: Fingerprint::of(host), findings: findings(host), quotas }
+    }
+
+    /// The settings of the host when it was last polled.
+    pub(super) fn machine(&self) -> &Fingerprint {
+        &self.machine
     }
 
     /// The quotas that changed since the last poll. A quota that cannot be read has not changed.

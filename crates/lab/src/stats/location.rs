@@ -1,4 +1,4 @@
-//! Robust location and spread of one sample, and the values that lie far from the others.
+//! Robust location and spread of one sample.
 
 use super::Sample;
 
@@ -37,17 +37,6 @@ pub fn trimmed_mean(sample: &Sample) -> f64 {
     kept.iter().sum::<f64>() / kept.len() as f64
 }
 
-/// The standard error of [`trimmed_mean`]: 0 for a single value.
-pub fn standard_error(sample: &Sample) -> f64 {
-    (squares(sample) / (sample.len().saturating_sub(1).max(1) as f64 * sample.len() as f64)).sqrt()
-        / (1.0 - 2.0 * TRIMMED)
-}
-
-/// How many values are set aside at either end of `n`.
-pub(super) fn trimmed_of(n: usize) -> usize {
-    (n as f64 * TRIMMED) as usize
-}
-
 /// The sum of squared distances from the mean after winsorizing: what would be set aside takes the value of its nearest
 /// neighbour that is kept.
 pub(super) fn squares(sample: &Sample) -> f64 {
@@ -59,25 +48,9 @@ pub(super) fn squares(sample: &Sample) -> f64 {
 }
 
 fn middle(sample: &Sample) -> &[f64] {
-    let trimmed = trimmed_of(sample.len());
+    let trimmed = (sample.len() as f64 * TRIMMED) as usize;
     &sample.sorted()[trimmed..sample.len() - trimmed]
 }
-
-/// The places of the outliers, in the order in which the values were taken; none where more than half of the values
-/// are equal.
-///
-/// Iglewicz and Hoaglin, "How to Detect and Handle Outliers", ASQC 1993: farther from the median than 3.5 scaled median
-/// deviations. They are reported and count all the same: a slow trial is a fact about the machine.
-pub fn outliers(sample: &Sample) -> Vec<usize> {
-    let (center, spread) = (median(sample), median_deviation(sample));
-    if spread <= 0.0 {
-        return Vec::new();
-    }
-    let is_far = |value: f64| (value - center).abs() > FAR * spread;
-    (0..).zip(sample.in_order()).filter(|(_, value)| is_far(**value)).map(|(at, _)| at).collect()
-}
-
-const FAR: f64 = 3.5;
 
 #[cfg(test)]
 mod tests {
@@ -110,19 +83,10 @@ mod tests {
         assert_eq!(trimmed_mean(&sample(&[7.0])), 7.0);
     }
 
-    /// Winsorized to 2, 2, 3, 4, 4: the squares are 4, and sqrt(4 / 4 / 5) / 0.6.
+    /// Winsorized to 2, 2, 3, 4, 4.
     #[test]
-    fn the_standard_error_is_that_of_winsorized_values() {
-        let error = standard_error(&sample(&[1e9, 2.0, 3.0, 4.0, -1e9]));
-        assert!((error - 0.2_f64.sqrt() / 0.6).abs() < 1e-12, "{error}");
-        assert_eq!(standard_error(&sample(&[7.0])), 0.0);
-    }
-
-    #[test]
-    fn only_what_lies_far_from_the_others_is_named_by_its_place() {
-        let of = |values: &[f64]| outliers(&Sample::new(values.to_vec()).unwrap());
-        assert_eq!(of(&[10.0, 11.0, 90.0, 9.0, 10.5, 9.5]), [2]);
-        assert_eq!(of(&[10.0, 11.0, 9.0]), [0; 0]);
-        assert_eq!(of(&[5.0, 5.0, 5.0, 900.0]), [0; 0]);
+    fn squares_are_those_of_winsorized_values() {
+        assert!((squares(&sample(&[1e9, 2.0, 3.0, 4.0, -1e9])) - 4.0).abs() < 1e-12);
+        assert_eq!(squares(&sample(&[7.0])), 0.0);
     }
 }

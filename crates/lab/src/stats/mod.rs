@@ -1,26 +1,40 @@
 //! Statistics of trials: one method a file, its reference at the top; pure, and about numbers only.
 //!
-//! Every method takes a [`Sample`]: at least one number, all of them finite, in the order in which they were taken.
-//! Speeds are compared as logarithms, so that a difference is a ratio, and noise that grows with the figure is the same
-//! everywhere.
+//! Every method takes a [`Sample`]: at least one number, all of them finite, in the order in which they were taken; those
+//! of a race take [`Counts`]. Speeds are compared as logarithms, so that a difference is a ratio, and noise that grows with the
+//! figure is the same everywhere. What may be claimed by them is in [`verdict`](crate::verdict).
 
-mod block_bootstrap;
-mod claims;
+mod batches;
+mod blocks;
+mod changes;
+mod counts;
 mod distributions;
+mod estimate;
 mod location;
+mod mean;
+mod moves;
+mod one_sample;
+mod planning;
 mod sample;
 mod series;
 mod signed_rank;
-mod two_samples;
+mod tails;
+mod welch;
+mod winsorised;
 
-pub use block_bootstrap::{Bootstrap, bootstrap};
-pub use claims::{Claim, detectable_effect, holm, trials_needed};
-pub use distributions::{Mean, mean};
-pub use location::{median, median_deviation, outliers, standard_error, trimmed_mean};
+pub use batches::{AcrossMark, LEAST_BATCHES, LEAST_EFFECTIVE, Steady, across_mark, steady_ratio};
+pub use blocks::{LEAST_BLOCKS, of_blocks};
+pub use changes::{Moved, changes, moved, shift};
+pub use counts::{Counts, Standing, log_ratio, standing, totals};
+pub use estimate::Estimate;
+pub use location::{median, median_deviation, trimmed_mean};
+pub use mean::{Mean, mean};
+pub use moves::largest_move;
+pub use one_sample::one_sample;
+pub use planning::{blocks_to_show, trials_needed};
 pub use sample::{Interval, Sample, Unfit};
-pub use series::{Change, change_point, effective_size, lag_one, warm_up};
+pub use series::lag_one;
 pub use signed_rank::{hodges_lehmann, signed_rank, walsh_interval};
-pub use two_samples::{Comparison, cliffs_delta, yuen};
-
-/// The chance that a printed interval holds the truth.
-pub const CONFIDENCE: f64 = 0.95;
+pub use tails::{SlowTrials, slow_trials};
+pub use welch::{LEAST_RUNS, limit_of_two_runs, means_of_runs, two_samples};
+pub use winsorised::{winsorised, winsorised_contrasts};

@@ -67,6 +67,26 @@ impl Sample {
         Ok(self)
     }
 
+    /// The sample with every value less `center`.
+    pub(super) fn less(&self, center: f64) -> Sample {
+        let less = |values: &[f64]| values.iter().map(|it| it - center).collect();
+        Sample { in_order: less(&self.in_order), sorted: less(&self.sorted) }
+    }
+
+    /// The sample with every value moved into these limits.
+    pub(super) fn clamped(&self, low: f64, high: f64) -> Sample {
+        let clamped = |values: &[f64]| values.iter().map(|it| it.clamp(low, high)).collect();
+        Sample { in_order: clamped(&self.in_order), sorted: clamped(&self.sorted) }
+    }
+
+    /// The values of both, those of `later` after those of this one.
+    pub(super) fn joined(&self, later: &Sample) -> Sample {
+        let in_order = [&*self.in_order, &later.in_order].concat();
+        let mut sorted = in_order.clone();
+        sorted.sort_unstable_by(f64::total_cmp);
+        Sample { in_order, sorted }
+    }
+
     /// The value below which `share` of the others lie, on a line between its neighbours: definition 7 of Hyndman and
     /// Fan, "Sample Quantiles in Statistical Packages", The American Statistician 50 (1996).
     pub fn quantile(&self, share: f64) -> f64 {
@@ -111,12 +131,6 @@ impl Interval {
     pub fn map(self, change: impl Fn(f64) -> f64) -> Interval {
         Interval { low: change(self.low), high: change(self.high) }
     }
-
-    /// Stretched about `center` by `factor`.
-    #[must_use]
-    pub(super) fn stretched(self, center: f64, factor: f64) -> Interval {
-        self.map(|end| center + (end - center) * factor)
-    }
 }
 
 #[cfg(test)]
@@ -129,6 +143,14 @@ mod tests {
         assert_eq!(refused(&[]), "0 where at least 1 are needed");
         assert_eq!(refused(&[1.0, f64::NAN]), "one of 2 numbers is not finite");
         assert_eq!(refused(&[1.0, f64::INFINITY]), "one of 2 numbers is not finite");
+    }
+
+    #[test]
+    fn clamped_and_joined_samples_keep_their_order() {
+        let first = Sample::new(vec![5.0, 1.0, 9.0]).unwrap();
+        assert_eq!(first.clamped(2.0, 6.0), Sample::new(vec![5.0, 2.0, 6.0]).unwrap());
+        let second = Sample::new(vec![3.0]).unwrap();
+        assert_eq!(first.joined(&second), Sample::new(vec![5.0, 1.0, 9.0, 3.0]).unwrap());
     }
 
     #[test]

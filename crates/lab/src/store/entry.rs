@@ -2,8 +2,8 @@
 
 use crate::doubt::Raised;
 use crate::record::{Record, is_race};
-use crate::stats::{Bootstrap, CONFIDENCE, Interval, Sample, bootstrap, median, trimmed_mean};
-use fastrand::Rng;
+use crate::stats::{Interval, Sample, median};
+use crate::typical::{Typical, precision};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -49,12 +49,15 @@ pub struct FigureSummary {
     pub name: String,
     /// What it is counted in.
     pub unit: String,
+    /// What a typical trial has, in `unit`: the mean of the logarithms without the fifth at either end, turned back; of values that
+    /// are not all above 0, that mean of the values themselves.
+    pub typical: f64,
+    /// Where the true typical value lies; `None` of too few trials.
+    pub interval: Option<Interval>,
+    /// The chance that the interval holds it, such as 0.99.
+    pub confidence: f64,
     /// The median of the trials, in `unit`.
     pub median: f64,
-    /// The mean without the outermost values.
-    pub trimmed_mean: f64,
-    /// Where the true trimmed mean lies with a confidence of 95 %; `None` of too few trials.
-    pub interval: Option<Interval>,
 }
 
 impl Entry {
@@ -83,12 +86,16 @@ fn summary(record: &Record, number: usize) -> ArmSummary {
     let trials: Vec<_> = record.trials.iter().filter(|it| it.arm == number).collect();
     let main: Vec<_> = trials.iter().filter_map(|it| it.outcome.figures.first()).collect();
     let sample = Sample::new(main.iter().map(|it| it.value).collect()).ok();
-    let figure = sample.zip(main.first()).map(|(sample, first)| FigureSummary {
-        name: first.name.to_owned(),
-        unit: first.unit.to_owned(),
-        median: median(&sample),
-        trimmed_mean: trimmed_mean(&sample),
-        interval: interval(&sample),
+    let figure = sample.zip(main.first()).map(|(sample, first)| {
+        let typical = Typical::of(&sample);
+        FigureSummary {
+            name: first.name.to_owned(),
+            unit: first.unit.to_owned(),
+            typical: typical.value,
+            interval: typical.interval.value().copied(),
+            confidence: typical.confidence,
+            median: median(&sample),
+        }
     });
     ArmSummary {
         name: arm.name.clone(),
@@ -98,11 +105,9 @@ fn summary(record: &Record, number: usize) -> ArmSummary {
     }
 }
 
-fn interval(sample: &Sample) -> Option<Interval> {
-    /// A second's worth: a result may have a million trials, and a list must not wait for it.
-    const MOST_VALUES: usize = 100_000_000;
-    let draws = (MOST_VALUES / sample.in_order().len()).clamp(200, 2000);
-    let wanted = Bootstrap { draws: draws as u32, confidence: CONFIDENCE };
-    // A fixed seed: the same trials always have the same interval.
-    bootstrap(sample, wanted, &mut Rng::with_seed(0)).ok()
+impl FigureSummary {
+    /// Half of the interval as a share of the typical value.
+    pub fn precision(&self) -> Option<f64> {
+        precision(self.typical, self.interval?)
+    }
 }

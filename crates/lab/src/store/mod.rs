@@ -10,6 +10,7 @@ mod folder;
 mod follow;
 mod history;
 mod journal;
+mod like;
 mod read;
 
 pub use entry::{ArmSummary, Entry, FigureSummary};
@@ -17,6 +18,7 @@ pub use folder::recordings;
 pub use follow::{End, Follower, News, running};
 pub use history::{History, HistoryError, INDEX, sweep};
 pub use journal::Journal;
+pub use like::results_like;
 pub use read::{Unreadable, read, read_arms, read_from};
 
 /// What the name of a finished result ends with.

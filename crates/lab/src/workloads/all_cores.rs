@@ -9,7 +9,7 @@ use crate::cpu_test::{ITERATIONS, MOST_ITERATIONS, answer, computed, verify};
 use crate::failure::Failure;
 use crate::threads::{Timed, on_each, outcome, slowest_ns, timed};
 use crate::trial::{Better, Figure, FigureShape, Outcome};
-use crate::workload::{Placement, Ready, Scene, Setting, Settings, Workload};
+use crate::workload::{Placement, Preparation, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
 use std::hint::black_box;
 use std::sync::atomic::Ordering;
@@ -37,6 +37,7 @@ ledger beside the trials tells and not these figures.
     figure: THROUGHPUT,
     takes: &[Setting::Cpus, Setting::Iterations],
     placement: Placement::Own,
+    preparation: Preparation::Stateless,
     prepare,
 };
 

@@ -4,7 +4,7 @@ use crate::child::{Group, Run, tail};
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::trial::{Better, Figure, FigureShape, Outcome};
-use crate::workload::{Placement, Ready, Scene, Setting, Settings, Workload};
+use crate::workload::{Placement, Preparation, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
 use regex_lite::Regex;
 use std::path::PathBuf;
@@ -36,6 +36,7 @@ Whether the command did the same each time, and what a server did for it: the se
     figure: FigureShape::ELAPSED,
     takes: &[Setting::Cpus, Setting::Metric, Setting::Better, Setting::Timeout, Setting::Command],
     placement: Placement::Anywhere,
+    preparation: Preparation::Stateless,
     prepare,
 };
 

@@ -7,7 +7,7 @@ use crate::commit::{self, Engine, Split, figures};
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::trial::{Better, FigureShape, Outcome};
-use crate::workload::{Placement, Ready, Scene, Setting, Settings, Workload};
+use crate::workload::{Placement, Preparation, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
 use std::sync::atomic::Ordering;
 use std::thread::sleep;
@@ -60,6 +60,7 @@ engines, or of two versions of one, tell about these.
         Setting::Timeout,
     ],
     placement: Placement::Anywhere,
+    preparation: Preparation::Dear,
     prepare,
 };
 

@@ -8,7 +8,7 @@ use crate::cpu_test::{ITERATIONS, MOST_ITERATIONS, answer, computed, continued, 
 use crate::failure::Failure;
 use crate::threads::{Timed, on_each, outcome, slowest_ns, timed};
 use crate::trial::{Figure, FigureShape, Outcome};
-use crate::workload::{Pieces, Placement, Ready, Scene, Setting, Settings, Workload};
+use crate::workload::{Pieces, Placement, Preparation, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
 use std::hint::black_box;
 
@@ -39,6 +39,7 @@ ledger that are kept with each trial tell that.
     figure: FigureShape::ELAPSED,
     takes: &[Setting::Cpus, Setting::Iterations],
     placement: Placement::OneCpu,
+    preparation: Preparation::Stateless,
     prepare,
 };
 

@@ -8,7 +8,7 @@
 use crate::failure::Failure;
 use crate::threads::{Timed, on_each, outcome, timed};
 use crate::trial::{Better, Figure, FigureShape, Outcome};
-use crate::workload::{Placement, Ready, Scene, Setting, Settings, Workload};
+use crate::workload::{Placement, Preparation, Ready, Scene, Setting, Settings, Workload};
 use facts::probe::ClockReading;
 use facts::{CpuSet, Fact};
 use host::probe::{Windows, clock};
@@ -43,6 +43,7 @@ What other code does with a clock. Figures of databases count other operations, 
     figure: SPEED,
     takes: &[Setting::Cpus, Setting::Iterations],
     placement: Placement::OneCpu,
+    preparation: Preparation::Stateless,
     prepare,
 };
 

@@ -10,7 +10,7 @@ use crate::known::Known;
 use crate::stats::Sample;
 use crate::threads::timed;
 use crate::trial::{Better, Figure, FigureShape, Outcome};
-use crate::workload::{Placement, Ready, Scene, Setting, Settings, Workload};
+use crate::workload::{Placement, Preparation, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
 use host::Live;
 use host::probe::pinned_to;
@@ -50,6 +50,7 @@ in `kipmid share`, too. Whether the readings of sensors are right: it reads the 
     figure: DEVICE_ID[0],
     takes: &[Setting::Cpus, Setting::Iterations, Setting::Timeout],
     placement: Placement::Anywhere,
+    preparation: Preparation::Cheap,
     prepare,
 };
 

@@ -9,7 +9,7 @@ use crate::database::{Answer, Engine, Patience, Pool, Server};
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::trial::{Better, Figure, FigureShape, Outcome};
-use crate::workload::{Placement, Ready, Scene, Setting, Settings, Workload};
+use crate::workload::{Placement, Preparation, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -38,6 +38,7 @@ What two databases, or two versions of one, say about machines: such figures tel
     figure: FigureShape::ELAPSED,
     takes: &[Setting::Cpus, Setting::Iterations, Setting::Engine, Setting::Dsn, Setting::Timeout],
     placement: Placement::Anywhere,
+    preparation: Preparation::Dear,
     prepare,
 };
 

@@ -8,7 +8,7 @@ use crate::database::{Answer, Engine, Patience, Pool, Server, claim, claimed};
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::trial::{Better, Figure, FigureShape, Outcome};
-use crate::workload::{Placement, Ready, Scene, Setting, Settings, Workload};
+use crate::workload::{Placement, Preparation, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -38,6 +38,7 @@ What a load of two machines with different numbers of CPUs says of one session: 
     figure: FigureShape { name: "elapsed", unit: "s", better: Better::Lower },
     takes: &[Setting::Cpus, Setting::Rows, Setting::Engine, Setting::Dsn, Setting::Timeout],
     placement: Placement::Anywhere,
+    preparation: Preparation::Dear,
     prepare,
 };
 

@@ -8,7 +8,7 @@ use crate::cpu_test::{ITERATIONS, MOST_ITERATIONS, answer, computed, verify};
 use crate::failure::Failure;
 use crate::threads::{Timed, by_rank, on, outcome, timed};
 use crate::trial::{Better, Figure, FigureShape, Outcome};
-use crate::workload::{Placement, Ready, Scene, Setting, Settings, Workload};
+use crate::workload::{Placement, Preparation, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
 use facts::cpu::topology::Topology;
 use host::probe::pinned;
@@ -38,6 +38,7 @@ work that fills all units sees more. Where a hypervisor shows threads of a core 
     figure: SLOWDOWN,
     takes: &[Setting::Cpus, Setting::Iterations],
     placement: Placement::Own,
+    preparation: Preparation::Stateless,
     prepare,
 };
 

@@ -9,7 +9,7 @@
 use crate::failure::Failure;
 use crate::threads::{Timed, in_steps, on_each, outcome, slowest_ns, timed};
 use crate::trial::{Better, Figure, FigureShape, Outcome};
-use crate::workload::{Placement, Ready, Scene, Setting, Settings, Workload};
+use crate::workload::{Placement, Preparation, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
 use rustix::process::getppid;
 use std::sync::atomic::AtomicBool;
@@ -36,6 +36,7 @@ Which of these it is, and what system calls do in the kernel. In a hypervisor's 
     figure: FIGURE,
     takes: &[Setting::Cpus, Setting::Iterations],
     placement: Placement::OneCpu,
+    preparation: Preparation::Stateless,
     prepare,
 };
 

@@ -8,7 +8,7 @@
 use crate::failure::Failure;
 use crate::threads::{in_steps, on_each, outcome, slowest_ns, timed};
 use crate::trial::{Better, Figure, FigureShape, Outcome};
-use crate::workload::{Placement, Ready, Scene, Setting, Settings, Workload};
+use crate::workload::{Placement, Preparation, Ready, Scene, Setting, Settings, Workload};
 use facts::{CpuSet, HostView};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use std::sync::atomic::AtomicBool;
@@ -34,6 +34,7 @@ Whether the clock is right, only that it does not go backwards on one CPU.
     figure: FIGURE,
     takes: &[Setting::Cpus, Setting::Iterations],
     placement: Placement::OneCpu,
+    preparation: Preparation::Stateless,
     prepare,
 };
 

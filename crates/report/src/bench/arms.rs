@@ -1,8 +1,12 @@
 //! What an arm ran, and what was measured of one arm or of several.
 
 use super::manner::Manner;
-use super::quantity::{Scale, decimals, percent, quantity, range};
+use super::quantity::{
+    Scale, confidence, decimals, percent, quantity, range, signed_percents, with_interval,
+};
 use crate::document::{Align, Table, Text};
+use lab::compare::Design;
+use lab::comparison::Comparison;
 use lab::record::Arm;
 use lab::summary::{Spread, Summary};
 use lab::workload::Settings;
@@ -23,38 +27,50 @@ pub(super) fn result(summary: &Summary, manner: Manner) -> String {
     let n = u32::try_from(summary.trials).unwrap_or(u32::MAX);
     let from = format!("from {}", manner.counted(n));
     let Some(figure) = summary.figures.first() else { return format!("No result {from}") };
-    let precision = figure.precision();
-    let shown = |value| quantity(value, &figure.unit, precision);
-    let interval = figure.interval.value().zip(precision).map_or_else(String::new, |(it, half)| {
-        let ends = range(&shown(it.low), &shown(it.high));
-        format!(", 95 % interval {ends} (+-{} %)", percent(half))
-    });
-    format!("{} {}{interval}, {from}", figure.name, shown(figure.mean))
+    let value = match figure.interval.value() {
+        Some(interval) => {
+            let (value, ends) = with_interval(figure.typical, *interval, &figure.unit);
+            format!("{value} ({ends}, {} interval)", confidence(figure.confidence))
+        }
+        None => quantity(figure.typical, &figure.unit, None),
+    };
+    format!("{} {value}, {from}", figure.name)
 }
 
 /// A row for each result of one arm.
 pub(super) fn results(summary: &Summary) -> Table {
+    let level = summary.figures.first().map_or_else(String::new, |it| confidence(it.confidence));
     let columns = [
         ("", Align::Left),
-        ("mean", Align::Right),
-        ("+- (95 %)", Align::Right),
+        ("typical", Align::Right),
+        (&*format!("{level} interval"), Align::Right),
         ("min", Align::Right),
         ("max", Align::Right),
     ];
     let row = |Row { label, spread }: Row<'_>| {
-        let scale = Scale::of(spread.mean, &spread.unit);
-        let precision = spread.precision();
-        let places = decimals(scale.number(spread.mean), precision);
+        let scale = Scale::of(spread.typical, &spread.unit);
+        let interval = spread.interval.value();
+        let places = interval.map_or_else(
+            || decimals(scale.number(spread.typical), None),
+            |it| scale.decimals(spread.typical, *it),
+        );
         let number = |value: f64| format!("{:.places$}", scale.number(value));
-        let within = precision.map_or(UNKNOWN.to_owned(), |it| format!("{} %", percent(it)));
-        let [mean, lowest, highest] = [spread.mean, spread.lowest, spread.highest].map(number);
-        [scale.heading(label), mean, within, lowest, highest].map(Text::from).into()
+        let ends =
+            interval.map_or(UNKNOWN.to_owned(), |it| range(&number(it.low), &number(it.high)));
+        let [typical, lowest, highest] =
+            [spread.typical, spread.lowest, spread.highest].map(number);
+        [scale.heading(label), typical, ends, lowest, highest].map(Text::from).into()
     };
     Table::new(&columns, rows(summary).into_iter().map(row))
 }
 
-/// The results of several arms: a row for each result and a column for each arm, or of many arms a row for each arm. `pieces` as
-/// in [`Record::pieces`](lab::record::Record::pieces).
+/// What [`results`] calls typical.
+pub(super) const TYPICAL: &str =
+    "The typical value is the geometric mean without the highest and the lowest fifth.";
+
+/// The results of several arms that are compared, as medians: a row for each result and a column for each arm, or of many arms a
+/// row for each arm. They have no interval of their own: that of the comparison says what may be said. `pieces` as in
+/// [`Record::pieces`](lab::record::Record::pieces).
 pub(super) fn side_by_side(arms: &[(&str, &Summary)], manner: Manner, pieces: u32) -> Table {
     if arms.len() > FEW { by_arm(arms, manner) } else { by_result(arms, manner, pieces) }
 }
@@ -68,12 +84,11 @@ fn by_result(arms: &[(&str, &Summary)], manner: Manner, pieces: u32) -> Table {
     table.push(cells(format!("{}s", manner.one()), trials));
     let of_each: Vec<Vec<Row<'_>>> = arms.iter().map(|(_, it)| rows(it)).collect();
     for Row { label, spread } in of_each.first().into_iter().flatten() {
-        let scale = Scale::of(spread.mean, &spread.unit);
-        let value = |rows: &Vec<Row<'_>>| {
-            let is_same = |it: &&Row<'_>| it.label == *label && it.spread.unit == spread.unit;
-            with_precision(rows.iter().find(is_same).map(|it| it.spread), scale)
-        };
-        table.push(cells(scale.heading(label), of_each.iter().map(value)));
+        let scale = Scale::of(spread.median, &spread.unit);
+        let is_same = |it: &&Row<'_>| it.label == *label && it.spread.unit == spread.unit;
+        let spreads: Vec<Option<&Spread>> =
+            of_each.iter().map(|it| it.iter().find(is_same).map(|it| it.spread)).collect();
+        table.push(cells(scale.heading(label), medians(&spreads, scale).into_iter()));
     }
     table
 }
@@ -87,31 +102,61 @@ fn by_arm(arms: &[(&str, &Summary)], manner: Manner) -> Table {
         [format!("{}s", manner.one()), figure_scale.heading(name), clock_scale.heading(CLOCK)];
     let headings = headings.iter().map(|it| (&**it, Align::Right));
     let columns: Vec<(&str, Align)> = [("", Align::Left)].into_iter().chain(headings).collect();
-    let row = |(name, it): &(&str, &Summary)| {
-        let of_figure = with_precision(it.figures.first(), figure_scale);
-        let of_clock = with_precision(it.clock.value(), clock_scale);
+    let of_figures: Vec<_> = arms.iter().map(|(_, it)| it.figures.first()).collect();
+    let of_clocks: Vec<_> = arms.iter().map(|(_, it)| it.clock.value()).collect();
+    let values =
+        medians(&of_figures, figure_scale).into_iter().zip(medians(&of_clocks, clock_scale));
+    let row = |((name, it), (of_figure, of_clock)): (&(&str, &Summary), (String, String))| {
         [(*name).to_owned(), it.trials.to_string(), of_figure, of_clock].map(Text::from).into()
     };
-    Table::new(&columns, arms.iter().map(row))
+    Table::new(&columns, arms.iter().zip(values).map(row))
 }
 
 /// The unit to print such values in.
 pub(super) fn scale(of: Option<&Spread>) -> Scale<'_> {
-    of.map_or(Scale::of(0.0, ""), |it| Scale::of(it.mean, &it.unit))
+    of.map_or(Scale::of(0.0, ""), |it| Scale::of(it.median, &it.unit))
 }
 
 fn cells(label: String, values: impl Iterator<Item = String>) -> Vec<Text> {
     std::iter::once(label).chain(values).map(Text::from).collect()
 }
 
-/// A value with the digits that its precision allows, and that precision.
-fn with_precision(spread: Option<&Spread>, scale: Scale<'_>) -> String {
-    let Some(spread) = spread else { return UNKNOWN.to_owned() };
-    let precision = spread.precision();
-    let number = scale.number(spread.mean);
-    let places = decimals(number, precision);
-    let within = precision.map_or(String::new(), |it| format!(" +-{} %", percent(it)));
-    format!("{number:.places$}{within}")
+/// Medians of one quantity with the same decimals: those that the intervals of all arms allow, and four digits at least.
+fn medians(spreads: &[Option<&Spread>], scale: Scale<'_>) -> Vec<String> {
+    let places = spreads.iter().flatten().map(|it| {
+        let number = scale.number(it.median);
+        decimals(number, it.precision()).max(decimals(number, None))
+    });
+    let places = places.min().unwrap_or_default();
+    let shown = |it: &Spread| format!("{:.places$}", scale.number(it.median));
+    spreads.iter().map(|it| it.map_or(UNKNOWN.to_owned(), shown)).collect()
+}
+
+/// What the values of [`side_by_side`] are; and what they differ by, where the interval of the comparison leaves that out.
+pub(super) fn about_medians(
+    arms: &[(&str, &Summary)],
+    found: &[Comparison],
+    manner: Manner,
+) -> String {
+    let alone = found.iter().filter_map(|it| medians_alone(arms, it));
+    let sentences = std::iter::once(format!("Values are medians of the {}s.", manner.one()));
+    sentences.chain(alone).collect::<Vec<_>>().join(" ")
+}
+
+fn medians_alone(arms: &[(&str, &Summary)], it: &Comparison) -> Option<String> {
+    let of = |name: &str| Some(arms.iter().find(|arm| arm.0 == name)?.1.figures.first()?.median);
+    let ratio = it.difference.verdict.ratio()?;
+    let change = (of(&it.b)? / of(&it.a)?).ln();
+    let is_outside =
+        it.difference.design == Design::Interleaved && !ratio.interval.contains(change);
+    let [shown] = signed_percents([change.exp_m1()], ratio.half_width());
+    (is_outside && change.is_finite()).then(|| {
+        format!(
+            "The medians of {} and {} alone differ by {shown} %; comparing within blocks also removes what changed \
+             during the run.",
+            it.a, it.b
+        )
+    })
 }
 
 /// The clock that was probed right before and right after each trial: a workload may have a result that is called clock.
@@ -211,4 +256,25 @@ fn asked(arm: &Arm, more: &[String]) -> Vec<String> {
 pub(crate) fn quoted(word: &str) -> String {
     // Only a NUL byte cannot be quoted, and no argument holds one.
     shlex::try_quote(word).map_or_else(|_| word.to_owned(), std::borrow::Cow::into_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{QUIET, interleaved};
+    use super::*;
+    use lab::comparison::within;
+    use lab::summary::summary;
+
+    #[test]
+    fn medians_that_the_interval_of_the_blocks_leaves_out_are_explained() {
+        let record = interleaved(QUIET, QUIET, 10);
+        let found = within(&record).unwrap();
+        let (a, mut b) = (summary(&record, 0).unwrap(), summary(&record, 1).unwrap());
+        let manner = Manner::of(&record);
+        let note = |b: &Summary| about_medians(&[("A", &a), ("B", b)], &found, manner);
+        assert_eq!(note(&b), "Values are medians of the trials.");
+        b.figures[0].median *= 1.1;
+        let text = note(&b);
+        assert!(text.contains(" The medians of A and B alone differ by +1"), "{text}");
+    }
 }

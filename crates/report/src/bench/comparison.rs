@@ -1,175 +1,250 @@
 //! A comparison of two arms: the verdict, what explains it, and the numbers that it rests on.
 
-use super::doubts::lines;
+use super::differs::{Words, requested, signed};
 use super::manner::Manner;
-use super::quantity::{percent, percents, signed_percents};
+use super::quantity::{confidence, percent};
+use super::race_words::RaceWords;
 use crate::document::{Align, Block, Document, Table, Text};
-use lab::compare::{Design, Evidence, Measure, SettingDifference};
+use facts::quantity::{counted, roughly};
+use lab::compare::{Design, SettingDifference};
 use lab::comparison::Comparison;
+use lab::known::Known;
 use lab::trial::Better;
+use lab::verdict::{Allowance, BetweenRuns, Closeness, Ratio, Verdict};
 
-/// Adds the verdict, and the doubts that forbid a claim.
+/// Adds the verdict, what is shown of a margin, and what it would take where no difference is shown.
 pub(super) fn conclusion(document: &mut Document, it: &Comparison, manner: Manner) {
     document.paragraph(Text::strong(verdict(it, manner)));
-    let forbidding: Vec<_> = it.verdict.forbidding.iter().collect();
-    for line in lines(&forbidding, manner) {
-        document.labelled("because", line);
-    }
+    let more = [margin(it), slow_trials(it, manner), planning(it, manner)];
+    more.into_iter().flatten().for_each(|it| document.paragraph(it));
 }
 
-/// Adds how the clocks differ, and how often the one was slower than the other.
-pub(super) fn explanation(document: &mut Document, it: &Comparison, manner: Manner) {
-    document.labelled("clock", clock(it, manner));
-    if let Some(delta) = it.effect_size.value() {
-        document.labelled("effect size", effect_size(&it.b, *delta, manner));
+/// Adds how the clocks differ, and how two runs of the same do.
+pub(super) fn explanation(document: &mut Document, it: &Comparison) {
+    document.labelled("clock", clock(it));
+    if let Some(allowance) = &it.difference.allowance {
+        document.labelled("run to run", run_to_run(&allowance.between_runs));
     }
 }
 
 /// What may be said, in one sentence.
 pub(crate) fn verdict(it: &Comparison, manner: Manner) -> String {
-    let (a, b) = (&it.a, &it.b);
-    if !it.verdict.forbidding.is_empty() {
-        let n = it.verdict.forbidding.len();
-        let doubts =
-            if n == 1 { "a doubt forbids".to_owned() } else { format!("{n} doubts forbid") };
-        return format!("No claim about {a} and {b}: {doubts} it");
+    if let Some(race) = RaceWords::of(it) {
+        return race.verdict();
     }
-    let Some(headline) = it.verdict.headline() else {
-        let trials = manner.one();
-        return format!(
-            "No claim about {a} and {b}: nothing was measured in enough {trials}s of both"
-        );
+    let words = Words::of(it);
+    let basis =
+        |ratio: &Ratio| format!("{} interval; {}", confidence(ratio.confidence), basis(it, manner));
+    let claim = |ratio: &Ratio| {
+        let (sentence, interval) = words.claim(ratio);
+        let (confidence, basis) = (confidence(ratio.confidence), self::basis(it, manner));
+        format!("{sentence} ({confidence} interval {interval}; {basis})")
     };
-    let Evidence { pairs, detectable, .. } = headline.evidence;
-    let measure = measured(headline.measure, &it.figure);
-    let n = counted(pairs, it.verdict.design, manner);
-    if !headline.is_claimed {
-        let detectable = percent(detectable);
-        return format!(
-            "No difference found between {a} and {b}, by {measure}, from {n}; one of {detectable} % would have been detected"
-        );
+    match &it.difference.verdict {
+        Verdict::Claimed(ratio) => {
+            let allowed = it.difference.allowance.map_or(String::new(), |it| cleared(&it));
+            claim(ratio) + &allowed
+        }
+        Verdict::NotShown(ratio) => {
+            format!("No difference shown: {} ({})", words.range(ratio), basis(ratio))
+        }
+        Verdict::Same { ratio, margin } => {
+            let allowed = it.difference.allowance.map_or(String::new(), |it| held(&it));
+            format!("{} ({}){allowed}", words.same(ratio, *margin), basis(ratio))
+        }
+        Verdict::TooNoisy(ratio) => {
+            format!("Too noisy to say: {} ({})", words.range(ratio), basis(ratio))
+        }
+        Verdict::NotClear { ratio, allowance } => {
+            format!("Not claimed: {}, {}", claim(ratio), unclear(allowance))
+        }
+        Verdict::TooFew { have, needed, .. } => too_few(it, manner, *have, *needed),
     }
-    let (change, interval) = manner_of(headline.measure, manner).change(&headline.evidence);
-    let ends = [interval.low.abs(), interval.high.abs()];
-    let [low, high] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
-    let [change, low, high] = percents([change.abs(), low, high], interval.half_width());
-    let way = if headline.evidence.change < 0.0 { "faster" } else { "slower" };
+}
+
+/// That neither what moved nor what runs differ by explains a claim of two moments.
+fn cleared(allowance: &Allowance) -> String {
+    let ([moved, runs], known) = (parts(allowance), known(&allowance.between_runs));
     format!(
-        "{b} is {change} % {way} than {a}, 95 % interval {low} to {high} %, by {measure}, from {n}"
+        ". Neither what moved within a run ({moved} %) nor what runs usually differ by ({runs} %, {known}) explains that"
     )
 }
 
-fn counted(pairs: usize, design: Design, manner: Manner) -> String {
-    match design {
-        Design::Interleaved if manner.is_race => format!("{pairs} intervals of each"),
-        Design::Interleaved => format!("{pairs} pairs of trials"),
-        Design::Separate => format!("{pairs} {}s each", manner.one()),
+/// That what moved and what runs differ by lie within the margin, too.
+fn held(allowance: &Allowance) -> String {
+    let ([moved, runs], known) = (parts(allowance), known(&allowance.between_runs));
+    format!(
+        ". That holds with what moved within a run ({moved} %) and what runs usually differ by ({runs} %, {known})"
+    )
+}
+
+/// Where it is known from what two runs of the same differ by.
+fn known(runs: &BetweenRuns) -> String {
+    match runs.known_of {
+        Some(n) => format!("from {n} earlier results"),
+        None => "assumed".to_owned(),
     }
 }
 
-/// A measure in a sentence.
-fn measured(measure: Measure, figure: &str) -> String {
-    let time = if figure == "elapsed" { " time" } else { "" };
-    match measure {
-        Measure::Figure => figure.to_owned() + time,
-        Measure::FigureCycles => format!("{figure}{time} in cycles"),
-        Measure::CpuTime => "time on the CPU".to_owned(),
-        Measure::CpuCycles => "time on the CPU in cycles".to_owned(),
-        Measure::Clock => "the clock".to_owned(),
+fn run_to_run(runs: &BetweenRuns) -> String {
+    let limit = percent(runs.limit.exp_m1());
+    match runs.known_of {
+        Some(n) => format!(
+            "up to {limit} % between two, from {n} earlier results of the same workload, settings and machine"
+        ),
+        None => format!(
+            "up to {limit} % between two is assumed, 1 % each: there are no three earlier results of the same workload, settings and \
+             machine"
+        ),
     }
 }
 
-/// Changes of the main figure are told in its unit. All else is a time.
-fn manner_of(measure: Measure, manner: Manner) -> Manner {
-    match measure {
-        Measure::Figure | Measure::FigureCycles => manner,
-        Measure::CpuTime | Measure::CpuCycles | Measure::Clock => {
-            Manner { better: Better::Lower, ..manner }
+/// What could explain a difference that is not claimed, and what would say more.
+fn unclear(allowance: &Allowance) -> String {
+    let ([moved, runs], known) = (parts(allowance), known(&allowance.between_runs));
+    let moved = if allowance.largest_move > 0.0 {
+        format!(" and {moved} % is what moved within a run")
+    } else {
+        String::new()
+    };
+    format!(
+        "and two runs of the same differ by up to {runs} % ({known}){moved}. Give three results of each, or use `bench --vs`"
+    )
+}
+
+fn parts(allowance: &Allowance) -> [String; 2] {
+    [2.0 * allowance.largest_move, allowance.between_runs.limit].map(|it| percent(it.exp_m1()))
+}
+
+/// What was measured, and in how many blocks or trials.
+fn basis(it: &Comparison, manner: Manner) -> String {
+    let n = u32::try_from(it.difference.n).unwrap_or(u32::MAX);
+    let n = match it.difference.design {
+        Design::Race => manner.counted(n),
+        Design::Interleaved => counted(n, "block"),
+        Design::Runs(a, b) if a == b => format!("{a} results of each"),
+        Design::Runs(a, b) => format!("{a} results of {} and {b} of {}", it.a, it.b),
+        Design::Separate => format!("{} of each", manner.counted(n)),
+    };
+    format!("{}, {n}", it.figure)
+}
+
+fn too_few(it: &Comparison, manner: Manner, have: usize, needed: usize) -> String {
+    match it.difference.design {
+        Design::Race => {
+            format!("Too few intervals to say: {have}, and {needed} are needed (-d)")
+        }
+        Design::Interleaved => {
+            let trials = needed.saturating_mul(manner.per_block.unwrap_or(1));
+            format!("Too few blocks to say: {have}, and {needed} are needed (-n {trials})")
+        }
+        Design::Runs(..) if have < it.difference.n => {
+            format!("Nothing to say: a result has a {} without a value", manner.one())
+        }
+        Design::Runs(..) => {
+            format!("Too few results to say: {have} of one, and {needed} of each are needed")
+        }
+        Design::Separate => {
+            let trials = manner.one();
+            format!("Too few {trials}s to say: {have} of one, and {needed} of each are needed")
         }
     }
 }
 
-/// A row for each measure that was compared: its change, and from which size on one would have been detected.
-pub(super) fn differences(it: &Comparison, manner: Manner) -> Table {
+/// `To tell 0.3 %, about 160 blocks (-n 320), 6 min.`
+fn planning(it: &Comparison, manner: Manner) -> Option<String> {
+    let planning = it.difference.planning?;
+    let (sought, blocks) = (percent(planning.sought.exp_m1()), planning.blocks);
+    let trials = manner.per_block.and_then(|it| blocks.checked_mul(it as u64));
+    let trials = trials.map_or(String::new(), |it| format!(" (-n {it})"));
+    let time = planning.seconds.map_or(String::new(), |it| format!(", {}", roughly(it)));
+    Some(format!("To tell {sought} %, about {}{trials}{time}.", counted(blocks, "block")))
+}
+
+/// What is shown of the margin that was requested, where the verdict does not say it.
+pub(super) fn margin(it: &Comparison) -> Option<String> {
+    let close = it.difference.close?;
+    let margin = requested(close.margin);
+    match (close.is, &it.difference.verdict) {
+        (_, Verdict::Same { .. }) => None,
+        (Closeness::Within, _) => Some(format!("The difference is smaller than {margin} %.")),
+        (Closeness::Beyond, _) => Some(format!("The difference is larger than {margin} %.")),
+        (Closeness::Open, _) => {
+            Some(format!("That the difference is smaller than {margin} % is not shown."))
+        }
+    }
+}
+
+/// Slow trials of which one arm has more, beyond chance of 1 %: a typical trial does not show them.
+fn slow_trials(it: &Comparison, manner: Manner) -> Option<String> {
+    const CHANCE: f64 = 0.01;
+    let slow = it.difference.slow_trials.filter(|it| it.p < CHANCE)?;
+    let share = |[slow, of]: [usize; 2]| slow as f64 / of as f64;
+    let is_b = share(slow.b) > share(slow.a);
+    let (who, [most, fewest]) =
+        if is_b { (&it.b, [slow.b, slow.a]) } else { (&it.a, [slow.a, slow.b]) };
+    let mean = percent(slow.change_of_mean.exp_m1().abs());
+    let more = if slow.change_of_mean > 0.0 { "longer" } else { "less time" };
+    Some(format!(
+        "{who} has more slow {}s: {} of {} against {} of {}. On average {} takes {mean} % {more}.",
+        manner.one(),
+        most[0],
+        most[1],
+        fewest[0],
+        fewest[1],
+        it.b
+    ))
+}
+
+/// A row for the main result, for what is left of it without the clock, and for time on the CPU.
+pub(super) fn differences(it: &Comparison) -> Table {
     let heading = format!("{} against {}", it.b, it.a);
-    let columns = [
-        (&*heading, Align::Left),
-        ("change", Align::Right),
-        ("95 % interval", Align::Right),
-        ("detectable", Align::Right),
-    ];
-    let of = |measure| Some((measure, it.verdict.reading(measure)?.evidence));
-    let headline = it.verdict.headline().map(|it| it.measure);
-    let is_new = |it: &Measure| !matches!(it, Measure::Figure | Measure::FigureCycles);
-    let row = |measure: Measure, evidence: Option<&Evidence>| {
-        let label = labelled(measure, &it.figure, manner);
-        let numbers = evidence.map_or(["unknown".to_owned(), String::new(), String::new()], |it| {
-            let (change, interval) = manner_of(measure, manner).change(it);
-            let shares = [change, interval.low, interval.high];
-            let [change, low, high] = signed_percents(shares, interval.half_width());
-            let detectable = format!("{} %", percent(it.detectable));
-            [format!("{change} %"), format!("{low} to {high} %"), detectable]
+    let main = it.difference.verdict.ratio();
+    let interval =
+        main.map_or("interval".to_owned(), |it| format!("{} interval", confidence(it.confidence)));
+    let columns = [(&*heading, Align::Left), ("change", Align::Right), (&*interval, Align::Right)];
+    let row = |label: String, ratio: Option<&Ratio>| {
+        let numbers = ratio.map_or(["unknown".to_owned(), String::new()], |it| {
+            let [change, low, high] = signed(it);
+            [format!("{change} %"), format!("{low} to {high} %")]
         });
         std::iter::once(label).chain(numbers).map(Text::from).collect()
     };
+    let in_cycles = match it.better {
+        Better::Higher => format!("{} per cycle", it.figure),
+        Better::Lower => format!("{} in cycles", it.figure),
+    };
     let mut table = Table::new(&columns, []);
-    if let Some((measure, evidence)) = of(Measure::Figure) {
-        table.push(row(measure, Some(&evidence)));
-    }
-    // Why it is unknown, the line of the clock says.
-    table.push(row(Measure::FigureCycles, it.normalised.value()));
-    if let Some((measure, evidence)) = headline.filter(is_new).and_then(of) {
-        table.push(row(measure, Some(&evidence)));
+    table.push(row(it.figure.clone(), main));
+    table.push(row(in_cycles, it.difference.cycles.value()));
+    if let Known::Value(ratio) = &it.difference.cpu_time {
+        table.push(row("time on the CPU".to_owned(), Some(ratio)));
     }
     table
 }
 
-/// A measure at the head of a row.
-fn labelled(measure: Measure, figure: &str, manner: Manner) -> String {
-    match (measure, manner.better) {
-        (Measure::Figure, _) => figure.to_owned(),
-        (Measure::FigureCycles, Better::Higher) => format!("{figure} per cycle"),
-        (Measure::FigureCycles, Better::Lower) => format!("{figure} in cycles"),
-        (other, _) => measured(other, figure),
-    }
-}
-
-/// What share of pairs it is says more than the number that statisticians have for it; both are the same.
-fn effect_size(b: &str, delta: f64, manner: Manner) -> String {
-    let (slower, trial) = ((1.0 + delta) / 2.0 * 100.0, manner.one());
-    format!(
-        "{b} is slower in {slower:.0} % of all pairs of one {trial} of each (Cliff's delta {delta:+.2})"
-    )
-}
-
-/// How the clocks differ, and how much of the difference that explains.
-pub(crate) fn clock(it: &Comparison, manner: Manner) -> String {
-    let Some(share) = it.verdict.clock.value() else {
-        return format!("unknown: {}", it.verdict.clock.reason().unwrap_or_default());
+/// How the clocks differ, and how much of a claimed difference that explains.
+pub(crate) fn clock(it: &Comparison) -> String {
+    let difference = &it.difference;
+    let Some(share) = difference.clock.value() else {
+        return format!("unknown: {}", difference.clock.reason().unwrap_or_default());
     };
-    let is_told = it.verdict.reading(Measure::Figure).is_some_and(|it| it.is_claimed);
-    // The share is of the time of a cycle; people speak of the clock.
-    let change = 1.0 / (1.0 + share.by_clock) - 1.0;
-    if change.abs() < SAME {
+    if share.clock.abs() < SAME {
         return format!("the same for {} and {} within 0.01 %", it.a, it.b);
     }
-    let way = if change < 0.0 { "lower" } else { "higher" };
-    let differs = format!("{} % {way} for {} than for {}", percent(change.abs()), it.b, it.a);
+    let way = if share.clock < 0.0 { "lower" } else { "higher" };
+    let differs = format!("{} % {way} for {} than for {}", percent(share.clock.abs()), it.b, it.a);
+    let cycles = difference.cycles.value().filter(|_| difference.verdict.is_claimed());
+    let Some(cycles) = cycles else { return differs };
+    let [left, low, high] = signed(cycles);
     if share.explains_all {
-        return format!(
-            "{differs}, which explains the difference: the cycles are the same within 3 %"
-        );
+        return format!("{differs}, which explains it: {low} to {high} % are left in cycles");
     }
-    let half = it.normalised.value().map(|it| manner.change(it).1.half_width());
-    let [left] = signed_percents([manner.in_figure(share.left)], half.unwrap_or_default());
-    match share.part.value().filter(|_| is_told) {
+    let part = share.part.value().map_or(String::new(), |part| {
         // Without the sign of a 0.
-        Some(part) => format!(
-            "{differs}, which makes {:.0} % of the difference; {left} % is left with the clock taken out",
-            (part * 100.0).round() + 0.0
-        ),
-        None => format!("{differs}; {left} % is left with the clock taken out"),
-    }
+        format!(", which makes {:.0} % of the difference", (part * 100.0).round() + 0.0)
+    });
+    format!("{differs}{part}; {left} % are left in cycles ({low} to {high} %)")
 }
 
 /// The probe disagrees with itself by that much.
@@ -177,10 +252,10 @@ const SAME: f64 = 1e-4;
 
 /// Adds the settings in which the machines differ. A result without any says nothing about a machine.
 pub(super) fn settings(document: &mut Document, it: &Comparison) {
-    let found = &it.verdict.settings;
+    let found = &it.difference.settings;
     let lacks = |of: fn(&SettingDifference) -> bool| found.len() > 1 && found.iter().all(of);
     match found.len() {
-        0 if it.verdict.design == Design::Interleaved => {}
+        0 if matches!(it.difference.design, Design::Interleaved | Design::Race) => {}
         0 => document.labelled("settings", "the same in both"),
         _ if lacks(|it| it.a.is_none()) => {
             document.labelled("settings", format!("unknown: {} names none", it.a));
@@ -205,35 +280,5 @@ fn setting_table(it: &Comparison) -> Table {
     let row = |it: &SettingDifference| {
         [it.name.clone(), value(&it.a), value(&it.b)].map(Text::from).into()
     };
-    Table::new(&columns, it.verdict.settings.iter().map(row))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::fixture::{QUIET, interleaved};
-    use super::*;
-    use lab::comparison::within;
-
-    fn of_blocks() -> Manner {
-        Manner::of(&interleaved(QUIET, QUIET, 8))
-    }
-
-    #[test]
-    fn an_effect_is_told_by_the_pairs_in_which_b_is_slower() {
-        assert_eq!(
-            effect_size("B", 0.74, of_blocks()),
-            "B is slower in 87 % of all pairs of one trial of each (Cliff's delta +0.74)"
-        );
-    }
-
-    #[test]
-    fn half_the_rate_is_50_percent_slower_and_half_the_time_50_percent_faster() {
-        let twice = super::super::fixture::Pattern { seconds: 2.0 * QUIET.seconds, ..QUIET };
-        let found = &within(&interleaved(QUIET, twice, 10))[0];
-        let as_rate = Manner { better: Better::Higher, ..of_blocks() };
-        let text = verdict(found, as_rate);
-        assert!(text.starts_with("B is 50.0") && text.contains("% slower than A"), "{text}");
-        let text = verdict(found, of_blocks());
-        assert!(text.starts_with("B is 100.") && text.contains("% slower than A"), "{text}");
-    }
+    Table::new(&columns, it.difference.settings.iter().map(row))
 }

@@ -24,8 +24,7 @@ pub fn document(report: &Report<'_>) -> Document {
         document.heading("Changes during the race");
         document.push(Block::Table(changes));
     }
-    let forbidding = report.comparisons.first().map_or(&[][..], |it| &it.verdict.forbidding);
-    doubts_of(&mut document, &doubts::others(&record.doubts, forbidding), manner);
+    doubts_of(&mut document, &record.doubts, manner);
     kept(&mut document, report);
     document
 }
@@ -75,17 +74,24 @@ fn whence(record: &Record) -> String {
 
 /// What can be said, and what explains it.
 fn conclusion(document: &mut Document, report: &Report<'_>, manner: Manner) {
-    if let Some(it) = report.comparisons.first() {
+    if let Err(why) = &report.comparisons {
+        document.paragraph(Text::strong(&**why));
+    } else if let Some(it) = compared(report) {
         comparison::conclusion(document, it, manner);
-        if let Some(verdict) = &report.commits {
-            // A cause is one of a difference that is claimed.
-            let is_claimed = it.verdict.headline().is_some_and(|it| it.is_claimed);
-            let label = if is_claimed { "why" } else { "observed" };
-            document.labelled(label, commits::verdict_text(verdict));
+        // A cause is one of a difference that is claimed, or of a race that changed.
+        let is_described = it.difference.raced.as_ref().is_some_and(|it| it.verdict().is_none());
+        let has_cause = it.difference.verdict.is_claimed() || is_described;
+        if let Some(verdict) = report.commits.as_ref().filter(|_| has_cause) {
+            document.labelled("cause", commits::verdict_text(verdict));
         }
-        comparison::explanation(document, it, manner);
+        if it.difference.raced.is_none() {
+            comparison::explanation(document, it);
+        }
     } else if !report.ranking.is_empty() {
-        document.paragraph(Text::strong(ranking::verdict(&report.ranking, manner)));
+        document.paragraph(Text::strong(ranking::verdict(
+            &report.ranking,
+            report.summaries.iter().find_map(|it| it.figures.first()),
+        )));
     } else if let Some(it) = report.summaries.first() {
         document.paragraph(Text::strong(arms::result(it, manner)));
     }
@@ -97,28 +103,33 @@ fn conclusion(document: &mut Document, report: &Report<'_>, manner: Manner) {
     }
 }
 
+/// The comparison of two arms.
+fn compared<'a>(report: &'a Report<'_>) -> Option<&'a Comparison> {
+    report.comparisons.as_deref().ok()?.first()
+}
+
 /// The numbers, and what has to be known of the arms.
 fn measured(document: &mut Document, report: &Report<'_>, manner: Manner) {
     let record = report.record;
-    let of_each = || {
-        let name = |it: &Summary| (it.arm.clone(), it.clone());
-        report.summaries.iter().map(name).collect::<Vec<_>>()
-    };
-    if let Some(it) = report.comparisons.first() {
+    let of_each = || report.summaries.iter().map(|it| (&*it.arm, it)).collect::<Vec<_>>();
+    if let Some(it) = compared(report) {
         document.heading("Measured");
         record.arms.iter().for_each(|it| document.labelled(&*it.name, arms::described(it)));
         set_up(document, &record.arms);
-        numbers(document, &of_each(), manner, record.pieces);
-        document.push(Block::Table(comparison::differences(it, manner)));
+        let found = std::slice::from_ref(it);
+        numbers(document, &of_each(), found, manner, record.pieces);
+        if it.difference.raced.is_none() {
+            document.push(Block::Table(comparison::differences(it)));
+        }
         comparison::settings(document, it);
     } else if !report.ranking.is_empty() {
         document.heading("Measured");
         if record.is_race() {
             record.arms.iter().for_each(|it| document.labelled(&*it.name, arms::described(it)));
             set_up(document, &record.arms);
-            numbers(document, &of_each(), manner, record.pieces);
+            numbers(document, &of_each(), &[], manner, record.pieces);
         }
-        let table = ranking::table(&report.ranking, &report.summaries, manner);
+        let table = ranking::table(&report.ranking, &report.summaries);
         document.push(Block::Table(table));
         document.note(ranking::medians(&report.summaries, manner));
     } else {
@@ -128,16 +139,21 @@ fn measured(document: &mut Document, report: &Report<'_>, manner: Manner) {
     }
 }
 
-fn numbers(document: &mut Document, arms: &[(String, Summary)], manner: Manner, pieces: u32) {
-    let arms: Vec<(&str, &Summary)> = arms.iter().map(|(name, it)| (&**name, it)).collect();
-    document.push(Block::Table(arms::side_by_side(&arms, manner, pieces)));
-    document.note(MEANS);
+fn numbers(
+    document: &mut Document,
+    arms: &[(&str, &Summary)],
+    found: &[Comparison],
+    manner: Manner,
+    pieces: u32,
+) {
+    document.push(Block::Table(arms::side_by_side(arms, manner, pieces)));
+    document.note(arms::about_medians(arms, found, manner));
 }
 
 /// Everything of an arm that is not compared.
 fn alone(document: &mut Document, arm: &Arm, summary: &Summary, manner: Manner) {
     document.push(Block::Table(arms::results(summary)));
-    document.note(MEAN);
+    document.note(arms::TYPICAL);
     if let Known::Missing { missing } = &summary.clock {
         document.labelled("clock", format!("unknown: {missing}"));
     }
@@ -148,10 +164,6 @@ fn alone(document: &mut Document, arm: &Arm, summary: &Summary, manner: Manner) 
         document.labelled(&**name, value.as_str());
     }
 }
-
-const MEAN: &str = "The mean is without the highest and the lowest fifth.";
-const MEANS: &str =
-    "Values are means without the highest and the lowest fifth, +- half their 95 % interval.";
 
 /// What the arms say of themselves: once where all say the same, else in a table.
 fn set_up(document: &mut Document, arms: &[Arm]) {
@@ -187,8 +199,8 @@ fn set_up(document: &mut Document, arms: &[Arm]) {
     }
 }
 
-fn doubts_of(document: &mut Document, raised: &[&Raised], manner: Manner) {
-    let lines = doubts::lines(raised, manner);
+pub(super) fn doubts_of(document: &mut Document, raised: &[Raised], manner: Manner) {
+    let lines = doubts::lines(&raised.iter().collect::<Vec<_>>(), manner);
     if !lines.is_empty() {
         document.heading("Doubts");
         document.push(Block::List(lines.into_iter().map(Text::from).collect()));
@@ -237,7 +249,7 @@ pub fn comparisons(found: &[Comparison], sides: &[Side<'_>], given: &[String]) -
         comparison::conclusion(&mut document, it, manner);
     }
     if let [it] = found {
-        comparison::explanation(&mut document, it, manner);
+        comparison::explanation(&mut document, it);
     }
     document.heading("Measured");
     for (at, side) in sides.iter().enumerate() {
@@ -249,17 +261,15 @@ pub fn comparisons(found: &[Comparison], sides: &[Side<'_>], given: &[String]) -
         sides.iter().filter_map(|it| Some((it.name, summary(it.record, it.arm)?))).collect();
     let pieces = sides.first().map_or(1, |it| it.record.pieces);
     let summaries: Vec<(&str, &Summary)> = summaries.iter().map(|(name, it)| (*name, it)).collect();
-    document.push(Block::Table(arms::side_by_side(&summaries, manner, pieces)));
-    document.note(MEANS);
+    numbers(&mut document, &summaries, found, manner, pieces);
     for it in found {
         if found.len() > 1 {
             document.heading(format!("{} and {}", it.a, it.b));
-            comparison::explanation(&mut document, it, manner);
+            comparison::explanation(&mut document, it);
         }
-        document.push(Block::Table(comparison::differences(it, manner)));
+        document.push(Block::Table(comparison::differences(it)));
         comparison::settings(&mut document, it);
-        // The verdict also names forbidding doubts that are in neither record.
-        doubts_of(&mut document, &doubts::others(&it.doubts, &it.verdict.forbidding), manner);
+        doubts_of(&mut document, &it.doubts, manner);
     }
     document
 }

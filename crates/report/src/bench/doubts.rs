@@ -17,24 +17,14 @@ pub(super) fn doubt_text(doubt: &Doubt, manner: Manner) -> String {
         Doubt::ClockUnknown { missing } => {
             format!("the clock is unknown, so that its changes are not corrected for: {missing}")
         }
-        Doubt::Stolen { share } => taken("the hypervisor", *share, manner),
-        Doubt::OtherLoad { share } => taken("other tasks", *share, manner),
-        Doubt::Outliers { trials, of } => {
-            let (are, they) =
-                if *trials == 1 { ("is an outlier", "it") } else { ("are outliers", "they") };
-            let counts = if *trials == 1 { "counts" } else { "count" };
-            format!("{trials} of {} {are}; {they} {counts} as the others do", manner.counted(*of))
-        }
-        Doubt::Warming { trials: 1 } => {
-            format!("the first {} was slower than the rest", manner.one())
-        }
-        Doubt::Warming { trials } => {
-            format!("the first {} were slower than the rest", manner.counted(*trials))
+        Doubt::Stolen { share } => taken("the hypervisor", *share),
+        Doubt::OtherLoad { share } => taken("other tasks", *share),
+        Doubt::Warming { trials, share } => {
+            let moved = moved(*share, manner);
+            format!("it warmed up for {}, whose results are {moved}", manner.counted(*trials))
         }
         Doubt::Drifted { at, share } => {
-            let way = if *share > 0.0 { "slower" } else { "faster" };
-            let by = percent(manner.in_figure(*share).abs());
-            format!("from {} {at} on, results are {by} % {way}", manner.one())
+            format!("from {} {at} on, results are {}", manner.one(), moved(*share, manner))
         }
         Doubt::TooFewTrials { trials, needed } => too_few(*trials, *needed, manner),
         Doubt::Unpinned => {
@@ -53,9 +43,14 @@ pub(super) fn doubt_text(doubt: &Doubt, manner: Manner) -> String {
     }
 }
 
-fn taken(by: &str, share: f64, manner: Manner) -> String {
-    let (share, around) = (percent(share), manner.one());
-    format!("{by} took {share} % of the CPUs' time around the {around}s")
+fn taken(by: &str, share: f64) -> String {
+    format!("{by} took {} % of the CPUs' time", percent(share))
+}
+
+/// A median that is slower by `share`, in the unit of the result: of a rate it is lower then.
+fn moved(share: f64, manner: Manner) -> String {
+    let change = manner.in_figure(share);
+    format!("{} % {}", percent(change.abs()), if change < 0.0 { "lower" } else { "higher" })
 }
 
 /// Blocks count where there are several arms, and what they are in trials.
@@ -63,11 +58,11 @@ fn too_few(have: u32, needed: u32, manner: Manner) -> String {
     match manner.per_block {
         None => {
             let have = manner.counted(have);
-            format!("there are too few for a claim: {have}, and {needed} are needed")
+            format!("there are too few for an interval: {have}, and {needed} are needed")
         }
-        Some(_) if manner.is_race => format!(
-            "there are too few blocks of intervals for a claim: {have}, and {needed} are needed (-d)"
-        ),
+        Some(_) if manner.is_race => {
+            format!("there are too few intervals for a claim: {have}, and {needed} are needed (-d)")
+        }
         Some(per_block) => {
             let trials = |blocks: u32| per_block.saturating_mul(blocks as usize);
             let (of_each, wanted) = (trials(have), trials(needed));
@@ -82,14 +77,11 @@ fn too_few(have: u32, needed: u32, manner: Manner) -> String {
 /// The severity among doubts of one kind: higher is worse.
 pub(super) fn degree(doubt: &Doubt) -> f64 {
     match doubt {
-        Doubt::Throttled { trials } | Doubt::Warming { trials } | Doubt::Failures { trials } => {
-            f64::from(*trials)
-        }
-        Doubt::Outliers { trials, of } => f64::from(*trials) / f64::from((*of).max(1)),
+        Doubt::Throttled { trials } | Doubt::Failures { trials } => f64::from(*trials),
         Doubt::ClockDrifted { share } | Doubt::Stolen { share } | Doubt::OtherLoad { share } => {
             *share
         }
-        Doubt::Drifted { share, .. } => share.abs(),
+        Doubt::Warming { share, .. } | Doubt::Drifted { share, .. } => share.abs(),
         Doubt::TooFewTrials { trials, .. } => -f64::from(*trials),
         Doubt::ClockUnknown { .. } | Doubt::Unpinned | Doubt::MachineUnknown | Doubt::CutShort => {
             0.0
@@ -105,8 +97,7 @@ pub(crate) fn name(doubt: &Doubt) -> &'static str {
         Doubt::ClockUnknown { .. } => "clock unknown",
         Doubt::Stolen { .. } => "stolen time",
         Doubt::OtherLoad { .. } => "other load",
-        Doubt::Outliers { .. } => "outliers",
-        Doubt::Warming { .. } => "slow start",
+        Doubt::Warming { .. } => "warm-up",
         Doubt::Drifted { .. } => "drifted",
         Doubt::TooFewTrials { .. } => "too few trials",
         Doubt::Unpinned => "not pinned",
@@ -118,11 +109,6 @@ pub(crate) fn name(doubt: &Doubt) -> &'static str {
 
 /// Doubts of one kind that more arms than this share are summarised in one line: a sweep can have hundreds of arms.
 const FEW: usize = 2;
-
-/// The doubts that do not forbid a claim already.
-pub(super) fn others<'a>(doubts: &'a [Raised], forbidding: &[Raised]) -> Vec<&'a Raised> {
-    doubts.iter().filter(|it| !forbidding.contains(it)).collect()
-}
 
 /// One line per doubt, or one per kind if more than [`FEW`] arms raise it.
 pub(crate) fn lines(doubts: &[&Raised], manner: Manner) -> Vec<String> {
@@ -189,21 +175,25 @@ mod tests {
         let text = |doubt| doubt_text(&doubt, alone());
         assert_eq!(
             text(Doubt::Stolen { share: 0.0123 }),
-            "the hypervisor took 1.2 % of the CPUs' time around the trials"
+            "the hypervisor took 1.2 % of the CPUs' time"
         );
         assert_eq!(
             text(Doubt::Drifted { at: 12, share: -0.02 }),
-            "from trial 12 on, results are 2.0 % faster"
+            "from trial 12 on, results are 2.0 % lower"
+        );
+        assert_eq!(
+            text(Doubt::Warming { trials: 6, share: 0.04 }),
+            "it warmed up for 6 trials, whose results are 4.0 % higher"
         );
         assert_eq!(text(Doubt::Throttled { trials: 1 }), "the CPUs were throttled in 1 trial");
     }
 
     #[test]
-    fn a_rate_that_halves_is_half_as_fast_and_a_race_has_intervals() {
+    fn a_rate_that_halves_is_half_as_high_and_a_race_has_intervals() {
         let race = Manner { better: Better::Higher, is_race: true, per_block: Some(1) };
         assert_eq!(
             doubt_text(&Doubt::Drifted { at: 7, share: 1.0 }, race),
-            "from interval 7 on, results are 50 % slower"
+            "from interval 7 on, results are 50 % lower"
         );
         assert!(doubt_text(&Doubt::Unpinned, race).ends_with("(cpus=)"));
     }
@@ -214,7 +204,7 @@ mod tests {
             |manner, trials, needed| doubt_text(&Doubt::TooFewTrials { trials, needed }, manner);
         assert_eq!(
             text(alone(), 3, 5),
-            "there are too few for a claim: 3 trials, and 5 are needed"
+            "there are too few for an interval: 3 trials, and 5 are needed"
         );
         let blocks = Manner::of(&interleaved(QUIET, QUIET, 5));
         assert_eq!(
@@ -222,7 +212,7 @@ mod tests {
             "there are too few blocks for a claim: 5, which is 10 trials of each; 8 are needed (-n 16)"
         );
         let race = Manner { is_race: true, ..blocks };
-        assert!(text(race, 6, 8).starts_with("there are too few blocks of intervals"));
+        assert!(text(race, 6, 8).starts_with("there are too few intervals for a claim: 6, and 8"));
     }
 
     fn listed(raised: &[Raised]) -> String {
@@ -231,35 +221,33 @@ mod tests {
 
     #[test]
     fn a_doubt_stands_once_with_the_arms_that_raise_it() {
-        let few = Raised::by("B", Doubt::TooFewTrials { trials: 4, needed: 5 });
         let raised = [
             Raised::by("A", Doubt::CutShort),
-            few.clone(),
+            Raised::by("B", Doubt::TooFewTrials { trials: 4, needed: 5 }),
             Raised::by("B", Doubt::CutShort),
             Doubt::Throttled { trials: 2 }.into(),
         ];
         insta::assert_snapshot!(listed(&raised), @r"
         A, B: it was stopped before all planned trials had run
-        B: there are too few for a claim: 4 trials, and 5 are needed
+        B: there are too few for an interval: 4 trials, and 5 are needed
         the CPUs were throttled in 2 trials
         ");
-        assert_eq!(others(&raised, &[few]).len(), 3);
     }
 
     #[test]
     fn what_many_arms_raise_is_one_line_with_the_worst_of_them() {
-        let outliers = |cpu: u32| Doubt::Outliers { trials: 1 + cpu % 5, of: 40 };
+        let throttled = |cpu: u32| Doubt::Throttled { trials: 1 + cpu % 5 };
         let on = |cpu: u32, doubt| Raised::by(&format!("CPU {cpu}"), doubt);
         let stolen = [on(2, Doubt::Stolen { share: 0.01 }), on(90, Doubt::Stolen { share: 0.3 })];
         let raised: Vec<Raised> = (0..128)
-            .map(|cpu| on(cpu, outliers(cpu)))
+            .map(|cpu| on(cpu, throttled(cpu)))
             .chain(stolen)
             .chain((0..3).map(|cpu| on(cpu, Doubt::Unpinned)))
             .collect();
         insta::assert_snapshot!(listed(&raised), @r"
-        CPU 4, CPU 9 and 126 others: at worst, 5 of 40 trials are outliers; they count as the others do
-        CPU 2: the hypervisor took 1.0 % of the CPUs' time around the trials
-        CPU 90: the hypervisor took 30 % of the CPUs' time around the trials
+        CPU 4, CPU 9 and 126 others: at worst, the CPUs were throttled in 5 trials
+        CPU 2: the hypervisor took 1.0 % of the CPUs' time
+        CPU 90: the hypervisor took 30 % of the CPUs' time
         CPU 0, CPU 1 and 1 other: it was not pinned: the scheduler could move it from CPU to CPU (--cpus)
         ");
     }

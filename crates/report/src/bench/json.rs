@@ -1,8 +1,9 @@
-//! Results and comparisons: `schemas/result-1.json`, `schemas/comparison-2.json`.
+//! Results and comparisons: `schemas/result-2.json`, `schemas/comparison-3.json`.
 
 use super::Report;
+use super::views::{ComparisonView, RankedView};
 use crate::json::{Head, Opening, Version, pretty};
-use lab::comparison::{Comparison, Ranked};
+use lab::comparison::Comparison;
 use lab::known::Known;
 use lab::peers::Standing;
 use lab::record::Record;
@@ -17,12 +18,13 @@ use std::iter::once;
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct ComparisonDocument<'a> {
     #[serde(flatten)]
-    opening: Opening<'a, 2>,
-    comparisons: &'a [Comparison],
+    opening: Opening<'a, 3>,
+    comparisons: Vec<ComparisonView<'a>>,
 }
 
 /// Comparisons as JSON.
 pub fn comparisons(head: &Head, comparisons: &[Comparison]) -> Result<String> {
+    let comparisons = comparisons.iter().map(ComparisonView::of).collect();
     pretty(&ComparisonDocument { opening: head.opening(), comparisons })
 }
 
@@ -30,7 +32,7 @@ pub fn comparisons(head: &Head, comparisons: &[Comparison]) -> Result<String> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(transform = also_of_files)]
 pub(crate) struct ResultDocument<'a> {
-    schema_version: Version<1>,
+    schema_version: Version<2>,
     /// The version of the program that prints it.
     fullclock: &'static str,
     /// The name of the host that prints it.
@@ -40,9 +42,9 @@ pub(crate) struct ResultDocument<'a> {
     /// One for each arm that has trials.
     summaries: &'a [Summary],
     /// Of two arms.
-    comparisons: &'a [Comparison],
-    /// Of more than two, the fastest first, each against all others.
-    ranking: &'a [Ranked],
+    comparisons: Vec<ComparisonView<'a>>,
+    /// Of more than two, the fastest first, each against the one in the middle.
+    ranking: Vec<RankedView<'a>>,
     /// Where it is kept.
     file: Option<String>,
     /// Recordings of its machines during the trials, for fullclock watch --replay.
@@ -93,14 +95,15 @@ fn peers(found: &Known<Standing>) -> Known<Peers<'_>> {
 
 fn document<'a>(head: &'a Head, report: &'a Report<'_>) -> ResultDocument<'a> {
     let recordings = report.recordings.iter().map(|it| it.display().to_string());
+    let compared = report.comparisons.as_deref().unwrap_or_default();
     ResultDocument {
         schema_version: Version,
         fullclock: env!("CARGO_PKG_VERSION"),
         host: &head.host,
         record: report.record.without_trials(),
         summaries: &report.summaries,
-        comparisons: &report.comparisons,
-        ranking: &report.ranking,
+        comparisons: compared.iter().map(ComparisonView::of).collect(),
+        ranking: report.ranking.iter().map(RankedView::of).collect(),
         file: report.file.map(|it| it.display().to_string()),
         recordings: recordings.collect(),
         peers: report.peers.as_ref().map(peers),

@@ -1,8 +1,6 @@
 //! How the trials of a result were taken, as far as it changes the words for them.
 
-use lab::compare::Evidence;
 use lab::record::Record;
-use lab::stats::Interval;
 use lab::trial::{Better, Trial};
 
 /// What a sentence about trials depends on besides their numbers.
@@ -52,13 +50,6 @@ impl Manner {
             Better::Higher => 1.0 / (1.0 + slowness) - 1.0,
         }
     }
-
-    /// The change of some evidence in the unit of the figure, and its interval from the lower to the higher end.
-    pub(crate) fn change(self, evidence: &Evidence) -> (f64, Interval) {
-        let ends = [evidence.interval.low, evidence.interval.high].map(|it| self.in_figure(it));
-        let [low, high] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
-        (self.in_figure(evidence.change), Interval { low, high })
-    }
 }
 
 fn is_of_block(trial: &Trial, first: &Trial) -> bool {
@@ -72,22 +63,6 @@ mod tests {
 
     fn rate() -> Manner {
         Manner { better: Better::Higher, ..Manner::of(&kept()) }
-    }
-
-    #[test]
-    fn a_rate_is_compared_as_a_rate() {
-        let evidence = |change, low, high| Evidence {
-            change,
-            interval: Interval { low, high },
-            p: 0.001,
-            pairs: 20,
-            detectable: 0.01,
-        };
-        let (change, interval) = rate().change(&evidence(1.0, 0.6, 1.5));
-        assert!((change + 0.5).abs() < 1e-12, "{change}");
-        assert!((interval.low + 0.6).abs() < 1e-12 && (interval.high + 0.375).abs() < 1e-12);
-        let time = Manner::of(&kept()).change(&evidence(1.0, 0.6, 1.5));
-        assert_eq!(time, (1.0, Interval { low: 0.6, high: 1.5 }));
     }
 
     #[test]

@@ -3,6 +3,9 @@
 mod arms;
 mod commits;
 mod comparison;
+#[cfg(test)]
+mod consistent;
+pub(crate) mod differs;
 mod document;
 mod doubts;
 #[cfg(test)]
@@ -11,10 +14,16 @@ mod json;
 mod manner;
 mod peers;
 mod quantity;
+mod race;
+mod race_marks;
+mod race_words;
 mod ranking;
+mod runs;
 #[cfg(test)]
 mod tests;
 mod trials;
+mod verdict_view;
+mod views;
 pub mod workloads;
 
 pub use arms::described;
@@ -27,8 +36,10 @@ pub(super) use doubts::name as doubt_name;
 pub(super) use json::{ComparisonDocument, ResultDocument};
 pub use json::{comparisons as comparisons_json, result as json};
 pub(super) use manner::Manner;
-pub(super) use quantity::{percent, percents, quantity, range, signed_percents};
+pub(super) use quantity::{percent, quantity, range, signed_percents};
+pub use runs::of_each;
 pub use trials::csv;
+pub(super) use views::ComparisonView;
 pub(super) use workloads::WorkloadsDocument;
 
 use lab::comparison::{Comparison, Ranked, ranking, within};
@@ -44,8 +55,8 @@ pub struct Report<'a> {
     pub record: &'a Record,
     /// One per arm that has trials.
     pub summaries: Vec<Summary>,
-    /// The comparison of two arms; empty for more.
-    pub comparisons: Vec<Comparison>,
+    /// The comparison of two arms; empty for more. The reason where their results are different things.
+    pub comparisons: Result<Vec<Comparison>, String>,
     /// The ranking of three or more arms.
     pub ranking: Vec<Ranked>,
     /// The file of the result.
@@ -67,7 +78,7 @@ impl<'a> Report<'a> {
         Report {
             record,
             summaries: (0..record.arms.len()).filter_map(|it| summary(record, it)).collect(),
-            comparisons: if is_ranked { Vec::new() } else { within(record) },
+            comparisons: if is_ranked { Ok(Vec::new()) } else { within(record) },
             ranking: if is_ranked { ranking(record) } else { Vec::new() },
             file,
             recordings: Vec::new(),

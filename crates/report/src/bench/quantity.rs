@@ -1,14 +1,21 @@
 //! Numbers with as many digits as they are known to.
 
+use lab::stats::Interval;
+
 /// A number with its unit: seconds in the unit that fits, `precision` being half its interval as a share.
 pub(crate) fn quantity(value: f64, unit: &str, precision: Option<f64>) -> String {
     let scale = Scale::of(value, unit);
-    let text = significant(scale.number(value), digits(precision));
-    match scale.unit {
-        "" => text,
-        "1/s" => format!("{text}/s"),
-        unit => format!("{text} {unit}"),
-    }
+    scale.named(significant(scale.number(value), digits(precision)))
+}
+
+/// A value and its interval, `12.401 s` and `12.390 to 12.412 s`, in the unit that fits the value and with the digits that the
+/// interval allows: its ends are printed differently unless they are the same.
+pub(crate) fn with_interval(value: f64, interval: Interval, unit: &str) -> (String, String) {
+    let scale = Scale::of(value, unit);
+    let places = scale.decimals(value, interval);
+    let [value, low, high] = [value, interval.low, interval.high]
+        .map(|it| without_sign_of_nothing(format!("{:.places$}", scale.number(it))));
+    (scale.named(value), range(&scale.named(low), &scale.named(high)))
 }
 
 /// The unit in which values about as large as one of them are printed: seconds as milliseconds, hertz as GHz.
@@ -33,6 +40,25 @@ impl<'a> Scale<'a> {
     /// The value in this unit.
     pub(crate) fn number(self, value: f64) -> f64 {
         value / self.factor
+    }
+
+    /// How many decimals show a value in this unit, and the ends of its interval.
+    pub(crate) fn decimals(self, value: f64, interval: Interval) -> usize {
+        let half = interval.half_width();
+        if value == 0.0 && half > 0.0 {
+            let places = -self.number(half).log10().floor();
+            return places.clamp(0.0, f64::from(MOST_PLACES)) as usize;
+        }
+        decimals(self.number(value), Some(half / value.abs()))
+    }
+
+    /// A number in this unit with its name.
+    fn named(self, number: String) -> String {
+        match self.unit {
+            "" => number,
+            "1/s" => format!("{number}/s"),
+            unit => format!("{number} {unit}"),
+        }
     }
 
     /// What a column of such values is called: `elapsed (ms)`, `commits/s`.
@@ -61,6 +87,17 @@ pub(crate) fn range(low: &str, high: &str) -> String {
 /// A share as a percentage with two digits that mean something: `0.73`, `12`, `0.0031`.
 pub(crate) fn percent(share: f64) -> String {
     significant(share * 100.0, 2)
+}
+
+/// `99 %`, `99.9 %`: with which chance an interval holds the truth.
+pub(crate) fn confidence(share: f64) -> String {
+    let missing = (1.0 - share) * 100.0;
+    // As many digits as show what is missing to all.
+    let places =
+        if missing > 0.99 { 0 } else { (-missing.log10()).ceil().clamp(1.0, 4.0) as usize };
+    // Rounded down: more is not promised.
+    let shift = 10_f64.powi(places as i32);
+    format!("{:.places$} %", (share * 100.0 * shift + 1e-6).floor() / shift)
 }
 
 /// Shares as percentages with the digits that an interval leaves certain of which `half` is half the width: two of
@@ -111,10 +148,17 @@ fn cycles(value: f64) -> (f64, &'static str) {
 fn digits(precision: Option<f64>) -> i32 {
     const UNKNOWN: i32 = 4;
     let certain = precision.filter(|it| *it > 0.0).map(|it| (-it.log10()).ceil() as i32 + 1);
-    certain.unwrap_or(UNKNOWN).clamp(3, 7)
+    certain.unwrap_or(UNKNOWN).clamp(3, MOST_DIGITS)
 }
 
-fn significant(value: f64, digits: i32) -> String {
+/// An f64 has no more.
+const MOST_DIGITS: i32 = 15;
+
+/// A clock of 2.7 GHz is known to a few Hz at best.
+const MOST_PLACES: i32 = 12;
+
+/// With that many significant digits.
+pub(super) fn significant(value: f64, digits: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
     }
@@ -128,8 +172,7 @@ fn places(value: f64, digits: i32) -> usize {
         return 0;
     }
     let whole = value.abs().log10().floor() as i32 + 1;
-    // Beyond nanoseconds of a percent there is nothing to tell.
-    (digits - whole).clamp(0, 9) as usize
+    (digits - whole).clamp(0, MOST_PLACES) as usize
 }
 
 #[cfg(test)]
@@ -160,6 +203,33 @@ mod tests {
     }
 
     #[test]
+    fn an_interval_has_the_unit_of_its_value_and_the_digits_that_it_allows() {
+        let shown = |value, low, high| {
+            let (value, interval) = with_interval(value, Interval { low, high }, "s");
+            format!("{value} ({interval})")
+        };
+        assert_eq!(shown(0.0497, 0.0496, 0.0498), "49.70 ms (49.60 to 49.80 ms)");
+        assert_eq!(shown(1.02, 0.981, 1.06), "1.02 s (0.98 to 1.06 s)");
+        assert_eq!(shown(0.05, 0.05, 0.05), "50.00 ms (50.00 to 50.00 ms)");
+        assert_eq!(shown(0.0, -0.31, 0.29), "0.0 s (-0.3 to 0.3 s)");
+        let rate = with_interval(17_123.4, Interval { low: 17_000.0, high: 17_250.0 }, "1/s");
+        assert_eq!(rate, ("17123/s".to_owned(), "17000 to 17250/s".to_owned()));
+    }
+
+    #[test]
+    fn different_ends_are_printed_differently() {
+        for (at, half) in (0..400).flat_map(|at| (0..24).map(move |half| (at, half))) {
+            let value =
+                10.0_f64.powf(f64::from(at) / 25.0 - 8.0) * if at % 3 == 0 { -1.0 } else { 1.0 };
+            let half = value.abs() * 10.0_f64.powf(-f64::from(half) / 3.0);
+            let interval = Interval { low: value - half, high: value + half };
+            let (_, text) = with_interval(value, interval, "s");
+            let (low, high) = text.split_once(" to ").unwrap();
+            assert_ne!(Some(low), high.split(' ').next(), "{text} of {interval:?}");
+        }
+    }
+
+    #[test]
     fn a_range_names_its_unit_once() {
         assert_eq!(range("12.39 s", "12.41 s"), "12.39 to 12.41 s");
         assert_eq!(range("981 us", "1.02 ms"), "981 us to 1.02 ms");
@@ -180,5 +250,11 @@ mod tests {
     fn a_percentage_has_two_digits_that_mean_something() {
         let told: Vec<String> = [0.0073, 0.123, 0.000_031, -0.05, 2.5].map(percent).to_vec();
         assert_eq!(told, ["0.73", "12", "0.0031", "-5.0", "250"]);
+    }
+
+    #[test]
+    fn a_confidence_shows_what_is_missing_to_all() {
+        let shown = [0.99, 0.995, 1.0 - 0.01 / 7.0].map(confidence);
+        assert_eq!(shown, ["99 %", "99.5 %", "99.8 %"]);
     }
 }

@@ -1,34 +1,82 @@
-//! Several arms, each against all others: a sweep over CPUs, a race of many nodes.
+//! Several arms, each against the one in the middle: a sweep over CPUs, a race of many nodes.
 
 use super::arms::{CLOCK, scale};
+use super::differs::{Words, signed};
 use super::manner::Manner;
-use super::quantity::{decimals, percents};
+use super::quantity::{confidence, decimals, percent};
 use crate::document::{Align, Table, Text};
 use lab::comparison::Ranked;
 use lab::summary::{Spread, Summary};
+use lab::trial::Better;
+use lab::verdict::Verdict;
 
-/// Which arm stands out most, in one sentence: a slow one before a fast one.
-pub(super) fn verdict(ranking: &[Ranked], manner: Manner) -> String {
+/// Which arms stand out from the one in the middle, in one sentence: slow ones before fast ones.
+pub(super) fn verdict(ranking: &[Ranked], first: Option<&Spread>) -> String {
     let claimed = |is_slow: bool| {
-        let is_such = move |it: &&Ranked| it.is_claimed && is_slower(it) == is_slow;
+        let is_such = move |it: &&Ranked| is_claimed(it) && is_slower(it, first) == is_slow;
         ranking.iter().filter(is_such).collect::<Vec<_>>()
     };
     let (slow, fast) = (claimed(true), claimed(false));
     // The fastest is first, and the slowest last.
-    let (arm, alike) = match (slow.last(), fast.first()) {
-        (Some(slowest), _) => (*slowest, slow.len()),
-        (None, Some(fastest)) => (*fastest, fast.len()),
-        (None, None) => return format!("No difference found among {} variants", ranking.len()),
+    let arm = match (slow.last(), fast.first()) {
+        (Some(slowest), _) => *slowest,
+        (None, Some(fastest)) => *fastest,
+        (None, None) => return none_stands_out(ranking),
     };
-    let Some(against) = against(arm, manner) else { return String::new() };
-    let Against { change, way, interval } = against;
-    let more =
-        if alike > 1 { format!(", the most of {alike} that are {way}") } else { String::new() };
-    format!("{} is {change} {way} than the others, 95 % interval {interval}{more}", arm.arm)
+    let ratio = arm.against_middle.as_ref().and_then(Verdict::ratio);
+    let (Some(ratio), Some(first)) = (ratio, first) else { return String::new() };
+    let middle = format!("the median of all {}", ranking.len());
+    let (sentence, interval) =
+        Words::between(&middle, &arm.arm, &first.name, &first.unit).claim(ratio);
+    let others = match (slow.len(), fast.len()) {
+        (0 | 1, 0) | (0, 1) => String::new(),
+        (slow, 0) => format!("; {slow} are slower than it"),
+        (0, fast) => format!("; {fast} are faster than it"),
+        (slow, fast) => format!("; {slow} slower and {fast} faster than it"),
+    };
+    let rest = farthest(ranking.iter().filter(|it| !is_claimed(it)));
+    let rest = rest.map_or(String::new(), |(n, within)| {
+        let are = if n == 1 { "1 other is".to_owned() } else { format!("{n} others are") };
+        format!(". {are} within {} % of it", percent(within))
+    });
+    format!("{sentence} ({interval}, {} interval){others}{rest}", confidence(ratio.confidence))
+}
+
+fn is_claimed(it: &Ranked) -> bool {
+    it.against_middle.is_some_and(|it| it.is_claimed())
+}
+
+fn none_stands_out(ranking: &[Ranked]) -> String {
+    match farthest(ranking.iter()) {
+        // One is the median itself.
+        Some((n, within)) if n + 1 >= ranking.len() => format!(
+            "No difference shown among {} variants: each is within {} % of the median of all",
+            ranking.len(),
+            percent(within)
+        ),
+        Some((n, within)) => format!(
+            "No difference shown among {} variants: {n} are within {} % of the median of all, of the others too little is known",
+            ranking.len(),
+            percent(within)
+        ),
+        None => format!("Too few blocks to say anything of {} variants", ranking.len()),
+    }
+}
+
+/// How many of these have an interval, and the farthest end of them, as a share; `None` where none has.
+fn farthest<'a>(ranking: impl Iterator<Item = &'a Ranked>) -> Option<(usize, f64)> {
+    let ends = ranking.filter_map(|it| {
+        let (_, interval) = it.against_middle.as_ref()?.ratio()?.change();
+        Some(interval.low.abs().max(interval.high.abs()))
+    });
+    ends.fold(None, |found: Option<(usize, f64)>, end| {
+        let (n, farthest) = found.unwrap_or_default();
+        Some((n + 1, farthest.max(end)))
+    })
 }
 
 /// A row for each arm, the fastest first, with medians.
-pub(super) fn table(ranking: &[Ranked], summaries: &[Summary], manner: Manner) -> Table {
+pub(super) fn table(ranking: &[Ranked], summaries: &[Summary]) -> Table {
     let main = summaries.iter().find_map(|it| it.figures.first());
     let clock = summaries.iter().find_map(|it| it.clock.value());
     let name = main.map_or("", |it| &*it.name);
@@ -37,7 +85,7 @@ pub(super) fn table(ranking: &[Ranked], summaries: &[Summary], manner: Manner) -
         ("", Align::Left),
         (&*median, Align::Right),
         (&*probed, Align::Right),
-        ("against the others, 95 % interval", Align::Left),
+        ("against the median of all, with its interval", Align::Left),
     ];
     let row = |it: &Ranked| {
         let summary = summaries.iter().find(|summary| summary.arm == it.arm);
@@ -47,9 +95,14 @@ pub(super) fn table(ranking: &[Ranked], summaries: &[Summary], manner: Manner) -
         };
         let clock = summary.and_then(|it| it.clock.value());
         let clock = clock.map_or("unknown".to_owned(), |it| number(it.median, Some(it)));
-        let against = match against(it, manner).filter(|_| it.is_claimed) {
-            Some(Against { change, way, interval }) => format!("{change} {way}, {interval}"),
-            None => "no difference found".to_owned(),
+        let against = match &it.against_middle {
+            None => "the median of all".to_owned(),
+            Some(Verdict::Claimed(ratio)) => {
+                let [change, low, high] = signed(ratio);
+                format!("{change} %, {low} to {high} %")
+            }
+            Some(Verdict::TooFew { .. }) => "too few blocks".to_owned(),
+            Some(_) => "no difference shown".to_owned(),
         };
         [it.arm.clone(), number(it.median, main), clock, against].map(Text::from).into()
     };
@@ -66,25 +119,11 @@ pub(super) fn medians(summaries: &[Summary], manner: Manner) -> String {
     format!("Values are medians of {n} {}s of each.", manner.one())
 }
 
-/// How an arm differs from the others, in words.
-struct Against {
-    change: String,
-    way: &'static str,
-    interval: String,
-}
-
-/// `None` where too few blocks hold it.
-fn against(it: &Ranked, manner: Manner) -> Option<Against> {
-    let (change, interval) = manner.change(it.against_others.value()?);
-    let ends = [interval.low.abs(), interval.high.abs()];
-    let shares = [change.abs(), ends[0].min(ends[1]), ends[0].max(ends[1])];
-    let [change, low, high] = percents(shares, interval.half_width());
-    let way = if is_slower(it) { "slower" } else { "faster" };
-    Some(Against { change: format!("{change} %"), way, interval: format!("{low} to {high} %") })
-}
-
-fn is_slower(it: &Ranked) -> bool {
-    it.against_others.value().is_some_and(|it| it.change > 0.0)
+/// Whether its result lies on the slow side of the one in the middle.
+fn is_slower(it: &Ranked, of: Option<&Spread>) -> bool {
+    let is_more =
+        it.against_middle.as_ref().and_then(Verdict::ratio).is_some_and(|it| it.log > 0.0);
+    is_more == of.is_none_or(|it| it.better == Better::Lower)
 }
 
 #[cfg(test)]
@@ -92,20 +131,31 @@ mod tests {
     use super::super::fixture::{QUIET, interleaved, sweep};
     use super::*;
     use lab::comparison::ranking;
+    use lab::record::Record;
+    use lab::summary::summary;
 
-    #[test]
-    fn the_slow_one_is_named_before_the_fast_ones() {
-        let record = sweep();
-        assert_eq!(
-            verdict(&ranking(&record), Manner::of(&record)),
-            "CPU 2 is 2.99 % slower than the others, 95 % interval 2.83 to 3.15 %"
-        );
+    fn told(record: &Record) -> String {
+        let summary = summary(record, 0).unwrap();
+        verdict(&ranking(record), summary.figures.first())
     }
 
     #[test]
-    fn arms_that_are_alike_are_said_to_be() {
-        let record = interleaved(QUIET, QUIET, 10);
-        let text = verdict(&ranking(&record), Manner::of(&record));
-        assert_eq!(text, "No difference found among 2 variants");
+    fn the_slow_one_is_named_and_compared_with_the_middle_one() {
+        let text = told(&sweep());
+        assert!(text.starts_with("CPU 2 takes 3.0"), "{text}");
+        assert!(
+            text.contains(" longer than the median of all 4 (2.7 to 3.2 %, 99.6 % interval). 2 others are within 0.40 % of it"),
+            "{text}"
+        );
+        assert!(!text.contains("; 2 are"), "{text}");
+    }
+
+    #[test]
+    fn arms_that_are_alike_are_said_to_be_within_what() {
+        let text = told(&interleaved(QUIET, QUIET, 10));
+        assert!(
+            text.starts_with("No difference shown among 2 variants: each is within 0."),
+            "{text}"
+        );
     }
 }

@@ -5,12 +5,13 @@ use super::{Report, comparisons, document};
 use crate::Style;
 use crate::document::{Document, Format};
 use crate::schemas::head;
-use lab::compare::Side;
-use lab::comparison::between;
+use lab::compare::{Side, Terms};
+use lab::comparison::{between, of_each, sides_of_each};
 use lab::doubt::Doubt;
 use lab::known::Known;
 use lab::record::Record;
 use lab::trial::Mark;
+use lab::verdict::BetweenRuns;
 use std::path::Path;
 
 fn text(document: &Document, width: usize) -> String {
@@ -29,7 +30,7 @@ fn screen(record: &Record) -> String {
 fn between_moments(a: &Record, b: &Record) -> Document {
     let sides = [("A", a), ("B", b)].map(|(name, record)| Side { name, record, arm: 0 });
     let given = ["before.json", "20261121T0900"].map(str::to_owned);
-    comparisons(&[between(sides[0], sides[1]).unwrap()], &sides, &given)
+    comparisons(&[between(sides[0], sides[1], &Terms::of(1)).unwrap()], &sides, &given)
 }
 
 fn compared(a: &Record, b: &Record) -> String {
@@ -51,8 +52,7 @@ fn doubtful() -> Record {
         Doubt::ClockUnknown { missing: "the scheduler chose its CPUs; --cpus pins it".to_owned() },
         Doubt::Stolen { share: 0.012 },
         Doubt::OtherLoad { share: 0.3 },
-        Doubt::Outliers { trials: 1, of: 3 },
-        Doubt::Warming { trials: 1 },
+        Doubt::Warming { trials: 1, share: 0.04 },
         Doubt::Drifted { at: 2, share: 0.02 },
         Doubt::TooFewTrials { trials: 3, needed: 5 },
         Doubt::Unpinned,
@@ -115,7 +115,7 @@ fn nodes_of_a_race_are_compared_by_their_rates_and_what_changed_is_listed() {
 fn a_race_of_three_has_a_ranking() {
     let text = screen(&raced(["a", "b", "c"], 0.7));
     assert!(text.starts_with("fullclock race of a, b and c\n"), "{text}");
-    assert!(text.contains("slower than the others, 95 % interval"), "{text}");
+    assert!(text.contains("than the median of all 3"), "{text}");
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn main_of(page: &str) -> String {
 }
 
 #[test]
-fn doubts_that_forbid_a_claim_are_named_first() {
+fn doubts_forbid_no_claim_and_are_listed() {
     let (a, mut b) = (kept(), moment(Pattern { seconds: 9.57, ..QUIET }));
     b.doubts = vec![Doubt::Unpinned.into(), Doubt::OtherLoad { share: 0.3 }.into()];
     insta::assert_snapshot!(compared(&a, &b));
@@ -186,9 +186,80 @@ fn of_several_results_each_is_compared_with_the_first() {
     let names = ["x", "y", "z"];
     let sides: Vec<Side<'_>> =
         names.iter().zip(&records).map(|(name, record)| Side { name, record, arm: 0 }).collect();
-    let found: Vec<_> = [1, 2].map(|it| between(sides[0], sides[it]).unwrap()).to_vec();
+    let found: Vec<_> =
+        [1, 2].map(|it| between(sides[0], sides[it], &Terms::of(2)).unwrap()).to_vec();
     let given = ["x.json", "y.json", "z.json"].map(str::to_owned);
     insta::assert_snapshot!(text(&comparisons(&found, &sides, &given), 80));
+}
+
+/// Three results of each, from run to run 0.2 % apart; those of B take as much longer.
+fn several_of_each(longer: f64, margin: Option<f64>) -> Document {
+    let of = |longer: f64| {
+        [0.0, 0.002, 0.004].map(|it| {
+            moment(Pattern { seconds: QUIET.seconds * (1.0 + it) * (1.0 + longer), ..QUIET })
+        })
+    };
+    let (a, b) = (of(0.0), of(longer));
+    let names = |arm| [1, 2, 3].map(|it| format!("results/{arm}{it}.json"));
+    let (of_a, of_b) = (names("a"), names("b"));
+    let (a, b) = (sides_of_each(&a, &of_a), sides_of_each(&b, &of_b));
+    let terms = Terms { margin, ..Terms::of(1) };
+    super::of_each(&of_each(&a, &b, &terms).unwrap(), &a, &b)
+}
+
+#[test]
+fn several_results_of_each_are_runs_in_every_form() {
+    let document = several_of_each(0.06, None);
+    insta::assert_snapshot!("runs", text(&document, 80));
+    insta::assert_snapshot!("runs_markdown", document.render(Format::Markdown));
+    insta::assert_snapshot!("runs_html", main_of(&document.render(Format::Html)));
+}
+
+/// The verdict, and what is said of the margin: the first paragraphs.
+fn beginning(document: &Document) -> String {
+    let text = document.render(Format::Markdown);
+    let paragraphs = text.split("\n\n").skip(1);
+    let is_said = |it: &&str| !it.starts_with(['#', '|', '-']);
+    paragraphs.take_while(is_said).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn whether_it_is_the_same_within_a_margin_is_answered() {
+    let of = |longer, margin| beginning(&several_of_each(longer, Some(margin)));
+    insta::assert_snapshot!(
+        [of(0.0, 0.05), of(0.0, 0.001), of(0.06, 0.2), of(0.06, 0.01), of(0.06, 0.06)].join("\n\n")
+    );
+}
+
+#[test]
+fn what_earlier_results_differ_by_is_weighed_and_said() {
+    let (a, b) = (kept(), moment(Pattern { seconds: 12.5, ..QUIET }));
+    let of = |limit, known_of, margin| {
+        let sides = [("A", &a), ("B", &b)].map(|(name, record)| Side { name, record, arm: 0 });
+        let given = ["a.json", "b.json"].map(str::to_owned);
+        let between_runs = Some(BetweenRuns { limit, known_of });
+        let terms = Terms { between_runs, margin, ..Terms::of(1) };
+        let found = between(sides[0], sides[1], &terms).unwrap();
+        beginning(&comparisons(&[found], &sides, &given))
+    };
+    let all = [
+        of(0.001, Some(7), None),
+        of(0.02, Some(3), None),
+        of(0.02, Some(3), Some(0.05)),
+        of(0.02, Some(3), Some(0.01)),
+        of(0.014, None, None),
+    ];
+    insta::assert_snapshot!(all.join("\n\n"));
+}
+
+#[test]
+fn a_plan_says_how_many_trials_and_for_how_long() {
+    let mut record = interleaved(QUIET, QUIET, 10);
+    for (at, trial) in record.trials.iter_mut().enumerate() {
+        trial.began_ns = Known::Value(at as u64 * 200_000_000);
+    }
+    let text = beginning(&of(&record));
+    assert!(text.ends_with("\nTo tell 0.044 %, about 431 blocks (-n 862), 6 min."), "{text}");
 }
 
 #[test]
@@ -201,6 +272,7 @@ fn every_document_fits_its_terminal() {
         of(&sweep()),
         of(&race()),
         between_moments(&a, &b),
+        several_of_each(0.06, Some(0.01)),
         super::workloads::document(),
     ];
     for document in &documents {

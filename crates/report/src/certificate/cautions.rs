@@ -17,10 +17,10 @@ const SECOND: Duration = Duration::from_secs(1);
 /// Sentences, the weightiest first.
 pub(super) fn cautions(certificate: &Certificate<'_>) -> Vec<String> {
     let [before, after] = certificate.moments.each_ref().map(|it| it.side.record);
-    let design = certificate.comparison.verdict.design;
+    let design = certificate.comparison.difference.design;
     let of_change = certificate.change.and_then(|change| match design {
-        Design::Interleaved => of_trials(change, before),
-        Design::Separate => of_moments(change, before, after),
+        Design::Interleaved | Design::Race => of_trials(change, before),
+        Design::Separate | Design::Runs(..) => of_moments(change, before, after),
     });
     let of_design = (design == Design::Separate).then(|| {
         "Before and after were measured at different times: other changes between them are part of the difference."

@@ -118,11 +118,11 @@ impl Certificate<'_> {
     }
 
     pub(super) fn order(&self) -> String {
-        match self.comparison.verdict.design {
-            _ if self.manner().is_race => {
+        match self.comparison.difference.design {
+            Design::Race => {
                 "Both ran at the same time; each interval of the race is a trial.".to_owned()
             }
-            Design::Separate => {
+            Design::Separate | Design::Runs(..) => {
                 "Each of the two in a moment of its own; the clock was probed around each trial."
                     .to_owned()
             }

@@ -41,14 +41,12 @@ pub fn summary(certificate: &Certificate<'_>, file: &Path) -> Document {
 
 fn opening(document: &mut Document, certificate: &Certificate<'_>) {
     document.paragraph(Text::strong(certificate.verdict()));
-    let clock = crate::bench::clock_words(certificate.comparison, certificate.manner());
+    let clock = crate::bench::clock_words(certificate.comparison);
     document.labelled("clock", clock);
-    let [forbidding, doubts] = certificate.doubts();
     let mut listed = |label: &str, lines: Vec<String>| {
         lines.into_iter().for_each(|it| document.labelled(label, it));
     };
-    listed("forbids", forbidding);
-    listed("doubt", doubts);
+    listed("doubt", certificate.doubts());
     listed("caution", cautions(certificate));
     if let Some(change) = certificate.change {
         document.labelled("change", Text::sentence(&change.about()));
@@ -101,7 +99,7 @@ fn change(document: &mut Document, change: &Change) {
 
 /// In what the machines differ or, of one result, what was run.
 fn differences(document: &mut Document, certificate: &Certificate<'_>) {
-    let settings = &certificate.comparison.verdict.settings;
+    let settings = &certificate.comparison.difference.settings;
     if !certificate.is_one_result() || !settings.is_empty() {
         differing_settings(document, certificate);
     }
@@ -129,7 +127,7 @@ fn differences(document: &mut Document, certificate: &Certificate<'_>) {
 
 fn differing_settings(document: &mut Document, certificate: &Certificate<'_>) {
     document.heading("Settings that differ");
-    let settings = &certificate.comparison.verdict.settings;
+    let settings = &certificate.comparison.difference.settings;
     if settings.is_empty() {
         document.paragraph("None of those that the results record.");
         return;

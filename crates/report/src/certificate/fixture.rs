@@ -5,7 +5,7 @@ use crate::bench::fixture::{Pattern, QUIET, moment};
 use facts::change::{ChangeLines, ChangeState, Recorded, RecordedGroup, WriteOutcome};
 use facts::change::{ChangeStanding, Standing, WrittenPlace};
 use facts::change::{Group, Target, Write};
-use lab::compare::Side;
+use lab::compare::{Side, Terms};
 use lab::comparison::{Comparison, between};
 use lab::record::Record;
 use std::path::PathBuf;
@@ -85,7 +85,7 @@ pub(crate) fn compared([before, after]: &[Record; 2]) -> ([Side<'_>; 2], Compari
     let side = |name, record| Side { name, record, arm: 0 };
     let sides = [side("before", before), side("after", after)];
     let [a, b] = sides;
-    (sides, between(a, b).unwrap())
+    (sides, between(a, b, &Terms::of(1)).unwrap())
 }
 
 /// The files of two results.

@@ -1,11 +1,11 @@
-//! What a certificate says: `schemas/certificate-2.json`.
+//! What a certificate says: `schemas/certificate-3.json`.
 
 use super::cautions::cautions;
 use super::placed::Placed;
 use super::{Certificate, Change, Moment, sha256};
+use crate::bench::ComparisonView;
 use crate::change::{Recorded, Write};
 use crate::json::{Head, Opening, Time, pretty};
-use lab::comparison::Comparison;
 use lab::record::Fingerprint;
 use lab::summary::Summary;
 use schemars::JsonSchema;
@@ -18,7 +18,7 @@ use std::path::Path;
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct CertificateDocument<'a> {
     #[serde(flatten)]
-    opening: Opening<'a, 2>,
+    opening: Opening<'a, 3>,
     /// When the page was written.
     written: Time<'a>,
     /// The page.
@@ -27,7 +27,7 @@ pub(crate) struct CertificateDocument<'a> {
     verdict: String,
     /// Reasons to doubt that the change made the difference.
     cautions: Vec<String>,
-    comparison: &'a Comparison,
+    comparison: ComparisonView<'a>,
     before: OneMoment<'a>,
     after: OneMoment<'a>,
     /// The change from the journal; null where none was named.
@@ -126,7 +126,7 @@ pub fn json(head: &Head, certificate: &Certificate<'_>, file: &Path) -> Result<S
         file: file.display().to_string(),
         verdict: certificate.verdict(),
         cautions: cautions(certificate),
-        comparison: certificate.comparison,
+        comparison: ComparisonView::of(certificate.comparison),
         before,
         after,
         change: certificate.change.map(changed),

@@ -75,11 +75,9 @@ impl<'a> Certificate<'a> {
         letters.next().map_or_else(String::new, |it| it.to_uppercase().chain(letters).collect())
     }
 
-    /// Doubts that forbid a claim, and the others.
-    fn doubts(&self) -> [Vec<String>; 2] {
-        let forbidding = &self.comparison.verdict.forbidding;
-        let others = self.comparison.doubts.iter().filter(|it| !forbidding.contains(it));
-        let lines = |doubts: Vec<&Raised>| crate::bench::doubt_lines(&doubts, self.manner());
-        [lines(forbidding.iter().collect()), lines(others.collect())]
+    /// Why to trust it less.
+    fn doubts(&self) -> Vec<String> {
+        let doubts: Vec<&Raised> = self.comparison.doubts.iter().collect();
+        crate::bench::doubt_lines(&doubts, self.manner())
     }
 }

@@ -63,7 +63,7 @@ impl<'a> Moment<'a> {
     }
 }
 
-/// Rows for the result and the clock: name, before, after.
+/// Rows for the result and the clock, which have no intervals of their own: name, before, after.
 pub(super) fn figures([before, after]: &[Moment<'_>; 2]) -> Vec<(String, Vec<String>)> {
     let both = |of: &dyn Fn(&Moment<'_>) -> String| vec![of(before), of(after)];
     let Some(main) = before.summary.figures.first() else { return Vec::new() };
@@ -72,21 +72,20 @@ pub(super) fn figures([before, after]: &[Moment<'_>; 2]) -> Vec<(String, Vec<Str
     };
     let known = |of: &dyn Fn(&Moment<'_>) -> Known<Spread>| {
         both(&|it: &Moment<'_>| match of(it) {
-            Known::Value(spread) => mean(&spread),
+            Known::Value(spread) => shown(&spread, spread.median),
             Known::Missing { missing } => format!("unknown: {missing}"),
         })
     };
     let mut rows = vec![
         (format!("{}, median", main.name), figure(&|it| shown(it, it.median))),
-        (format!("{}, trimmed mean", main.name), figure(&mean)),
-        (format!("{}, all", main.name), figure(&all)),
+        (format!("{}, min to max", main.name), figure(&all)),
         ("trials".to_owned(), both(&|it| it.summary.trials.to_string())),
-        ("clock, trimmed mean".to_owned(), known(&|it| it.summary.clock.clone())),
+        ("clock, median".to_owned(), known(&|it| it.summary.clock.clone())),
     ];
     // Only of a time is there a number of cycles.
     if main.unit == "s" {
         let cycles = known(&|it| it.summary.cycles.clone());
-        rows.push(("cycles, trimmed mean".to_owned(), cycles));
+        rows.push(("cycles, median".to_owned(), cycles));
     }
     rows
 }
@@ -124,17 +123,6 @@ pub(super) fn ledgers(moments: &[Moment<'_>; 2]) -> Vec<(String, Vec<String>)> {
 
 fn shown(spread: &Spread, value: f64) -> String {
     quantity(value, &spread.unit, spread.precision())
-}
-
-fn mean(spread: &Spread) -> String {
-    let mean = shown(spread, spread.mean);
-    match &spread.interval {
-        Known::Value(it) => {
-            let interval = range(&shown(spread, it.low), &shown(spread, it.high));
-            format!("{mean}, 95 % interval {interval}")
-        }
-        Known::Missing { missing } => format!("{mean}, no interval: {missing}"),
-    }
 }
 
 fn all(spread: &Spread) -> String {

@@ -7,6 +7,7 @@ use crate::chart::scale::Scale;
 use crate::chart::trials::{self, ArmTrials};
 use crate::document::Chart;
 use crate::experiment::Study;
+use crate::experiment::prose::Changed;
 use lab::experiment::analysis::{ArmAnalysis, Effect, Estimate, WorkloadAnalysis};
 use maud::{Markup, html};
 use std::collections::BTreeMap;
@@ -21,46 +22,55 @@ pub(super) fn effects(study: &Study<'_>, workload: &WorkloadAnalysis) -> Option<
     if drawn.is_empty() {
         return None;
     }
+    let changed = Changed::of(study, workload);
     let ends = drawn.iter().flat_map(|(effect, it)| {
-        let by_clock = effect.by_clock.value().copied().unwrap_or(0.0);
-        [it.change, it.interval.low, it.interval.high, by_clock]
+        let by_clock = effect.by_clock.value().map_or(0.0, |it| changed.own(*it));
+        changed.ends(it).into_iter().chain([by_clock])
     });
     let scale = Scale::around(ends.chain([0.0]))?;
-    let rows = drawn.iter().map(|(effect, it)| effect_row(study, effect, it, &scale));
+    let rows = drawn.iter().map(|(effect, it)| effect_row(study, changed, (effect, it), &scale));
     let legend = [
         ("slower", "slower"),
         ("faster", "faster"),
-        ("untold", "no difference found"),
+        ("untold", "no effect shown"),
         ("clock", "what the clock alone would change"),
     ];
-    let about = "Change of time compared with the first level of the factor, averaged over the other factors; the \
-                 bar is the 95 % interval.";
+    let WorkloadAnalysis { figure, .. } = workload;
+    let about = format!(
+        "Change of {figure} compared with the first level of the factor, averaged over the other factors; the bar is its interval; \
+         all intervals hold together with 99 %."
+    );
     let drawing = html! {
         (parts::legend(&legend.map(|(class, meaning)| (class.to_owned(), meaning))))
-        (parts::rows(rows, &parts::axis_of_shares(&scale, "change of time")))
+        (parts::rows(rows, &parts::axis_of_shares(&scale, &format!("change of {figure}"))))
     };
     // Each effect is a sentence of the document.
-    Some(Chart { title: "Effects".to_owned(), about: about.to_owned(), drawing, values: None })
+    Some(Chart { title: "Effects".to_owned(), about, drawing, values: None })
 }
 
-fn effect_row(study: &Study<'_>, effect: &Effect, it: &Estimate, scale: &Scale) -> Markup {
+fn effect_row(
+    study: &Study<'_>,
+    changed: Changed<'_>,
+    (effect, it): (&Effect, &Estimate),
+    scale: &Scale,
+) -> Markup {
     let class = match (it.is_claimed, it.change < 0.0) {
         (false, _) => "untold",
         (true, true) => "faster",
         (true, false) => "slower",
     };
-    let shares = [it.change, it.interval.low, it.interval.high];
-    let [change, low, high] = signed_percents(shares, it.interval.half_width());
+    let [change, low, high] = changed.signed(it);
+    let [at, at_low, at_high] = changed.ends(it).map(|it| scale.percent(it));
     let setting = study.setting(effect.factor, effect.level);
-    let description = format!("{setting}: {change} %, 95 % interval {low} to {high} %");
+    let description = format!("{setting}: {change} % ({low} to {high} %)");
     let marks = html! {
         (parts::grid(scale))
         (parts::upright("zero", scale, 0.0))
-        @if let Some(alone) = effect.by_clock.value() { (by_clock(*alone, scale)) }
+        @if let Some(alone) = effect.by_clock.value() { (by_clock(changed.own(*alone), scale)) }
         g.(class) {
             (parts::hint(&description))
-            line.interval x1=(scale.percent(it.interval.low)) x2=(scale.percent(it.interval.high)) y1="50%" y2="50%" {}
-            circle.effect cx=(scale.percent(it.change)) cy="50%" {}
+            line.interval x1=(at_low) x2=(at_high) y1="50%" y2="50%" {}
+            circle.effect cx=(at) cy="50%" {}
         }
     };
     let label = format!("{setting} compared with {}", study.level(effect.factor, 0));

@@ -79,7 +79,7 @@ fn arms(document: &mut Document, study: &Study<'_>, workload: &WorkloadAnalysis)
         (&*heading, Align::Left, true),
         ("median", Align::Right, true),
         ("change", Align::Right, true),
-        ("95 % interval", Align::Right, true),
+        ("interval", Align::Right, true),
         ("clock", Align::Right, true),
         ("power", Align::Right, has_watts),
         ("trials", Align::Right, true),
@@ -90,11 +90,13 @@ fn arms(document: &mut Document, study: &Study<'_>, workload: &WorkloadAnalysis)
         all.filter(|(_, column)| column.2).map(|(cell, _)| cell).collect()
     });
     let table = Table::new(&shown.collect::<Vec<_>>(), cells);
-    document.note(
-        "Changes are of time, compared with the first combination; in parentheses: not significant.",
-    );
+    document.note(format!(
+        "Changes are of {}, compared with the first combination; in parentheses: none shown. Intervals hold with 99 % for all \
+         effects together, and so do those of all combinations.",
+        workload.figure
+    ));
     if remarks.contains(&"unbeaten") {
-        document.note("Unbeaten: no other combination is significantly faster.");
+        document.note("Unbeaten: no other combination was shown to be faster.");
     }
     document.push(Block::Table(table));
     for gap in prose::gaps(study, workload) {
@@ -156,7 +158,7 @@ mod tests {
         let page = page(&fixture::study().0);
         for part in [
             "<h1>fullclock experiment: governor and C6</h1>",
-            "<strong>governor=performance makes cpu-loop 56\u{a0}% faster",
+            "<strong>governor=performance makes cpu-loop take 56\u{a0}% less time",
             "<code>fullclock apply governor=performance idle-state=C6:on</code>",
             "Effects",
             "Every trial",

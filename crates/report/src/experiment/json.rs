@@ -1,6 +1,6 @@
-//! A study and a plan of one: `schemas/experiment-2.json`, `schemas/experiment-plan-2.json`.
+//! A study and a plan of one: `schemas/experiment-3.json`, `schemas/experiment-plan-2.json`.
 
-use super::{Planned, Study, prose};
+use super::{Planned, Study, own, prose};
 use crate::json::{Head, Opening, pretty};
 use lab::doubt::Raised;
 use lab::experiment::analysis::{Recommendation, WorkloadAnalysis};
@@ -11,12 +11,12 @@ use serde::Serialize;
 use serde_json::Result;
 use std::collections::BTreeMap;
 
-/// What a study of settings showed; `report.json` in its folder is the same. Changes are shares against the first level or arm: 0.13 is 13 % more time, whichever way the figure itself is better. `began`
+/// What a study of settings showed; `report.json` in its folder is the same. Changes are shares of the main result against its first level or arm: 0.13 is 13 % more of it, which way is better is in `better`. `began`
 /// is when the study began.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct ExperimentDocument<'a> {
     #[serde(flatten)]
-    opening: Opening<'a, 2>,
+    opening: Opening<'a, 3>,
     /// Names the study in the history.
     id: &'a str,
     /// The version of the program that ran the trials.
@@ -30,13 +30,13 @@ pub(crate) struct ExperimentDocument<'a> {
     seed: u64,
     /// What the study comes to, in a sentence.
     verdict: String,
-    recommendation: &'a Recommendation,
+    recommendation: Recommendation,
     /// What the recommendation rests on and what it leaves out.
     reason: String,
     /// The line that carries it out; null where there is nothing to change.
     command: Option<String>,
     /// In the order of the design.
-    workloads: Vec<Workload<'a>>,
+    workloads: Vec<Workload>,
     /// What each arm combines.
     arms: &'a [Combination],
     /// Combinations that no other one beats in every workload: places in the list of arms of the first workload.
@@ -80,7 +80,7 @@ struct Design<'a> {
     shape: Shape,
     /// Trials of each arm.
     trials: u32,
-    /// Go on until the effect of every factor is known to this share either way, half its 95 % interval.
+    /// Go on until the effect of every factor is known to this share either way, half its interval.
     until: Option<f64>,
     /// Trials of each combination before the first that counts; they are not kept.
     warm_up: u32,
@@ -95,9 +95,9 @@ struct Design<'a> {
 
 /// What is known of one workload.
 #[derive(Serialize, JsonSchema)]
-struct Workload<'a> {
+struct Workload {
     #[serde(flatten)]
-    analysis: &'a WorkloadAnalysis,
+    analysis: WorkloadAnalysis,
     /// Those that are claimed first, the largest first.
     effect_sentences: Vec<String>,
     /// Of those that are claimed.
@@ -130,7 +130,7 @@ pub fn json(head: &Head, study: &Study<'_>) -> Result<String> {
         design: design(study.design()),
         seed: study.experiment.seed,
         verdict: prose::verdict(study),
-        recommendation: &study.analysis.recommendation,
+        recommendation: own::recommendation(study),
         reason: advice.reason,
         command: advice.command,
         workloads: study.analysis.workloads.iter().map(|it| workload(study, it)).collect(),
@@ -144,10 +144,10 @@ pub fn json(head: &Head, study: &Study<'_>) -> Result<String> {
     })
 }
 
-fn workload<'a>(study: &Study<'_>, analysis: &'a WorkloadAnalysis) -> Workload<'a> {
+fn workload(study: &Study<'_>, analysis: &WorkloadAnalysis) -> Workload {
     let sentences = prose::effects(study, analysis).into_iter().map(|it| it.sentence);
     Workload {
-        analysis,
+        analysis: own::workload(study, analysis),
         effect_sentences: sentences.collect(),
         interaction_sentences: prose::interactions(study, analysis),
     }
@@ -207,13 +207,10 @@ mod tests {
     #[test]
     fn every_recommendation_is_as_the_schema_says() {
         use lab::experiment::analysis::Recommendation;
-        use lab::known::Known;
         let (record, mut analysis) = fixture::study();
-        let missing = || Known::Missing { missing: "too few trials".to_owned() };
         let all = [
             analysis.recommendation.clone(),
-            Recommendation::Nothing { detectable: Known::Value(0.004) },
-            Recommendation::Nothing { detectable: missing() },
+            Recommendation::Nothing,
             Recommendation::Depends,
             Recommendation::Keep { because: vec![0], left_out: vec![vec![1, 0, 0]] },
             Recommendation::Unsettled { why: "every trial failed".to_owned() },

@@ -10,6 +10,7 @@ mod document;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod json;
+mod own;
 mod planned;
 mod prose;
 mod study;

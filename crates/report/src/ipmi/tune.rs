@@ -5,14 +5,15 @@ mod json;
 pub(crate) use json::TuneDocument;
 pub use json::json;
 
-use crate::bench::Manner;
-use crate::bench::doubt_lines;
+use crate::bench::differs::percents;
+use crate::bench::{Manner, doubt_lines};
 use crate::document::{Align, Block, Cell, Document, Table, Text};
 use crate::experiment::Study;
 use crate::lengths::Scale;
 use crate::wording::once_then_nothing;
 use lab::experiment::{Change, Condition, Factor, Tuned, Tuning};
 use lab::ipmi::{Forecast, Model};
+use lab::verdict::{Ratio, confidence};
 
 /// The study of kipmid's limit: the knee, what each limit takes and spares, and what the kernel's driver would make of it.
 pub fn document(tuning: &Tuning, model: &Model, study: &Study<'_>) -> Document {
@@ -49,24 +50,21 @@ fn verdict(tuning: &Tuning) -> String {
     });
     let Some(knee) = tuning.knee.and_then(|it| tuning.limits.get(it)) else {
         return match tuning.incomplete() {
-            Some(limit) => format!(
-                "No knee: with the limit {limit} no trial was answered, or none shows what kipmi0 took of a CPU."
-            ),
+            Some((limit, why)) => format!("No knee: with the limit {limit}, {why}."),
             None => "No limit stands out: each spares CPU time only for as much more of waiting, or nothing.".to_owned(),
         };
     };
     match (knee.slower.value(), knee.polled.value()) {
-        (Some(slower), Some(polled)) if polled.is_there() => format!(
-            "The knee is kipmid_max_busy_us={}: compared with {first}, answers take {}, and waiting for them {}.",
+        (Some(slower), Some(polled)) if tuning.advised().is_some() => format!(
+            "kipmid_max_busy_us={}: answers take {} than with {first}, waiting for them takes {}.",
             knee.limit,
-            more(slower, "time"),
-            more(polled, "CPU time")
+            longer(slower),
+            cpu_time(polled)
         ),
         (Some(_), Some(polled)) => format!(
-            "No limit is worth having: at the knee, kipmid_max_busy_us={}, the difference in CPU time from {first} is not \
-             significant, {}.",
+            "No limit is advised: at the knee, kipmid_max_busy_us={}, waiting for answers takes {} than with {first}.",
             knee.limit,
-            more(polled, "CPU time")
+            cpu_time(polled)
         ),
         _ => format!(
             "The knee is kipmid_max_busy_us={}; {}.",
@@ -76,13 +74,29 @@ fn verdict(tuning: &Tuning) -> String {
     }
 }
 
-/// `34 % more time (31 to 37)`.
-fn more(change: &Change, what: &str) -> String {
-    let percent = |it: f64| it * 100.0;
-    let (low, high) = (percent(change.interval.low), percent(change.interval.high));
-    let word = if change.change < 0.0 { "less" } else { "more" };
-    let (from, to) = if change.change < 0.0 { (-high, -low) } else { (low, high) };
-    format!("{:.0} % {word} {what} ({from:.0} to {to:.0})", percent(change.change).abs())
+/// `11 % longer (8 to 14 %)`.
+fn longer(change: &Change) -> String {
+    told(change, ["less time", if change.is_there() { "longer" } else { "more time" }])
+}
+
+/// `66 % less CPU time (63 to 69 %)`.
+fn cpu_time(change: &Change) -> String {
+    told(change, ["less CPU time", "more CPU time"])
+}
+
+/// A change that is there with its interval; one that is not by its interval alone: `between 3 % less and 8 % more CPU time`.
+fn told(change: &Change, [less, more]: [&str; 2]) -> String {
+    let Change { change: value, interval } = change;
+    let ratio =
+        Ratio { log: value.ln_1p(), interval: interval.map(f64::ln_1p), confidence: confidence(1) };
+    let [value, low, high] = percents([*value, interval.low, interval.high], &ratio);
+    if !change.is_there() {
+        return format!("between {low} % {less} and {high} % {more}");
+    }
+    match change.change < 0.0 {
+        true => format!("{value} % {less} ({high} to {low} %)"),
+        false => format!("{value} % {more} ({low} to {high} %)"),
+    }
 }
 
 /// What each limit takes and spares, under one load.
@@ -141,14 +155,17 @@ fn milliseconds(ms: f64) -> String {
 fn front(document: &mut Document, tuning: &Tuning) {
     let costs = |at: &usize| {
         let tuned = tuning.limits.get(*at)?;
-        tuned.costs().map(|costs| (*at, tuned, costs))
+        tuning.costs(*at).map(|costs| (*at, tuned, costs))
     };
     let front: Vec<_> = tuning.front.iter().filter_map(costs).collect();
     if front.len() < 2 {
         return;
     }
     document.heading("Answer time against CPU time");
-    document.note("No other limit has both faster answers and less CPU time than one of these.");
+    document.note(
+        "No other limit has both faster answers and less CPU time than one of these. Both are means over blocks; all intervals \
+         hold together with 99 %.",
+    );
     let nanoseconds = |ms: f64| (ms * 1e6) as u64;
     let most = front.iter().map(|(.., (_, polled))| nanoseconds(*polled)).max().unwrap_or_default();
     let scale = Scale { from: 0.0, to: most as f64 };
@@ -287,7 +304,7 @@ mod tests {
         tuning.limits[1].polled = Known::Value(Change { change: -0.1, interval });
         let model = Err("a probe of kcs_event may not be read".to_owned());
         let text = text(&shown(&tuning, &model), 100);
-        assert!(text.contains("\nNo limit is worth having"), "{text}");
+        assert!(text.contains("\nNo limit is advised: at the knee"), "{text}");
         assert!(!text.contains("apply") && text.contains("no model: a probe"), "{text}");
     }
 

@@ -71,7 +71,8 @@ fn put_cpu(text: &mut String, report: &Report<'_>, cpu: &CpuNoise) {
     }
     for part in &cpu.parts {
         let (name, taken) = (part.taker.to_string(), part.taken);
-        let (count, share) = (Some(taken.count), share(taken.ns));
+        let count = Some(taken.count).filter(|it| *it > 0);
+        let share = share(taken.ns);
         put(Line { row: "cause", name: &name, count, ns: ns(taken.ns), share, ..Line::default() });
     }
     put_gaps(text, report, cpu);

@@ -6,7 +6,7 @@ use crate::document::{Align, Block, Document, Table, Text};
 use crate::lengths::{bar, range, span};
 use facts::utc::timestamp;
 use rules::noise::{Bucket, CpuNoise, LongGap, Part, Percentiles, Taker};
-use rules::spin::{Method, NoiseSource};
+use rules::spin::Method;
 
 /// Causes that are shown, unless all are asked for.
 const MOST_PARTS: usize = 12;
@@ -120,26 +120,23 @@ impl Section<'_> {
             document.paragraph("There was no gap.");
             return;
         }
-        document.push(Block::Table(self.parts(report, verbose)));
+        document.push(Block::Table(self.parts(verbose)));
         document.push(Block::Table(self.longest(report)));
         document.push(Block::Table(self.histogram()));
     }
 
-    fn parts(&self, report: &Report<'_>, verbose: bool) -> Table {
+    fn parts(&self, verbose: bool) -> Table {
         let columns = [
             ("Taken by", Align::Left),
             ("share", Align::Right),
             ("times", Align::Right),
             ("each", Align::Right),
         ];
-        let is_counted = report.noise.cpus.iter().any(|cpu| cpu.method == Method::Counts);
         let row = |part: &Part| -> Vec<Text> {
             let (ns, count) = (part.taken.ns, part.taken.count);
-            let is_task = matches!(part.taker, Taker::Source(NoiseSource::Task(..)));
-            // What is known by its time alone has no number, and how often a task ran is not how often it took the CPU.
+            // What is known by its time alone has no number.
             let (times, each) = match count {
                 0 => ("-".to_owned(), "-".to_owned()),
-                _ if is_counted && is_task => ("-".to_owned(), "-".to_owned()),
                 _ => (count.to_string(), span(ns / count)),
             };
             let name = part.taker.to_string();
@@ -275,6 +272,7 @@ mod tests {
     use super::*;
     use crate::Style;
     use crate::document::Format;
+    use rules::spin::NoiseSource;
 
     #[test]
     fn a_report_ranks_names_and_counts() {

@@ -90,15 +90,15 @@ fn interrupt_lengths(gaps: &Gaps, counts: &Counts) -> Fact<Vec<u64>> {
     ))
 }
 
-/// Being put off the CPU makes a gap each time; whose it is, the tasks' own run time says. The rest belongs to tasks that
-/// ended or moved on.
+/// Being put off the CPU makes a gap each time; whose it is, the tasks' own run time says, and not how often each took the CPU. The
+/// rest belongs to tasks that ended or moved on.
 fn enter_tasks(books: &mut GapBooks, away: &[u64], counts: &Counts) {
     let mut left_ns = sum(away);
     let tasks = counts.tasks.as_deref().unwrap_or_default();
     for &(tid, comm, run_ns) in tasks {
         let own_ns = run_ns.min(left_ns);
         left_ns -= own_ns;
-        books.enter(NoiseSource::Task(tid, comm), own_ns, u64::from(own_ns > 0));
+        books.enter(NoiseSource::Task(tid, comm), own_ns, 0);
     }
     let count = if tasks.is_empty() { away.len() as u64 } else { 0 };
     books.enter(NoiseSource::Task(0, Comm::default()), left_ns, count);
@@ -251,7 +251,7 @@ mod tests {
         let books = by_counts(&gaps(&[1_000_000, 5000], 1), &counts);
         assert_eq!(
             shown(&books),
-            "another task 100000 in 0; task kipmi0 (7) 900000 in 1; unexplained 5000 in 1"
+            "another task 100000 in 0; task kipmi0 (7) 900000 in 0; unexplained 5000 in 1"
         );
     }
 

@@ -11,7 +11,9 @@ const VARIANTS = 4;
 const LIMIT = 100;
 
 /**
- * @typedef {{name: string, unit: string, median: number, interval: {low: number, high: number} | null}} Figure
+ * @typedef {{
+ *   name: string, unit: string, typical: number, interval: {low: number, high: number} | null, confidence: number,
+ * }} Figure
  * @typedef {{name: string, workload: string, what?: string, trials: number, figure: Figure | null}} Variant
  * @typedef {{
  *   id: string, began: string, arms: Variant[], cpu_model: string | null, kernel: string | null, doubt_names: string[],
@@ -179,9 +181,9 @@ function variant(variant, isNamed, isRace, isLive) {
  */
 function figureWords(figure, trials) {
   if (figure === null) return `no value from ${trials}`;
-  const { value, between } = measured(figure.median, figure.unit, figure.interval);
-  const interval = between === "" ? "" : `, 95 % interval ${between}`;
-  return `${figure.name} ${value}${interval}; the median of ${trials}`;
+  const { value, between } = measured(figure.typical, figure.unit, figure.interval);
+  const interval = between === "" ? "" : ` (${between}, ${Math.round(100 * figure.confidence)} % interval)`;
+  return `${figure.name} ${value}${interval}, from ${trials}`;
 }
 
 /**

@@ -41,7 +41,8 @@ const SCALES = /** @type {Record<string, [number, number, string][]>} */ ({
 });
 
 /**
- * A measured value and its ends with the digits that their distance allows, and the unit that fits the value.
+ * A measured value and its ends with the digits that their distance allows, so that different ends are shown differently, and the
+ * unit that fits the value.
  * @param {number} value
  * @param {string} unit
  * @param {{low: number, high: number} | null} interval
@@ -49,13 +50,23 @@ const SCALES = /** @type {Record<string, [number, number, string][]>} */ ({
 export function measured(value, unit, interval) {
   const scale = SCALES[unit]?.find(([from]) => Math.abs(value) >= from) ?? [0, 1, unit];
   const half = interval === null ? 0 : Math.abs(interval.high - interval.low) / 2;
-  const significant = half > 0 ? Math.ceil(-Math.log10(half / Math.abs(value))) + 1 : 4;
-  const size = Math.floor(Math.log10(Math.abs(value / scale[1]) || 1)) + 1;
-  const places = Math.min(6, Math.max(0, Math.min(7, Math.max(3, significant)) - size));
+  const places = decimals(Math.abs(value / scale[1]), half / scale[1]);
   const shown = (/** @type {number} */ it) => (it / scale[1]).toFixed(places);
   const named = scale[2].startsWith("/") ? scale[2] : ` ${scale[2]}`.trimEnd();
   const between = interval === null ? "" : `${shown(interval.low)} to ${shown(interval.high)}${named}`;
   return { value: `${shown(value)}${named}`, between };
+}
+
+/**
+ * How many decimals show a value that is known to +- half, or with four digits where half is 0.
+ * @param {number} value
+ * @param {number} half
+ */
+function decimals(value, half) {
+  const MOST = 12;
+  if (value === 0) return half > 0 ? Math.min(MOST, Math.max(0, Math.ceil(-Math.log10(half)))) : 0;
+  const significant = half > 0 ? Math.max(3, Math.ceil(-Math.log10(half / value)) + 1) : 4;
+  return Math.min(MOST, Math.max(0, significant - Math.floor(Math.log10(value)) - 1));
 }
 
 /**

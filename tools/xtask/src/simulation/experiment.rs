@@ -2,16 +2,16 @@
 
 use super::noise::{Noise, Shown};
 use fastrand::Rng;
-use lab::compare::{Side, Verdict, interleaved, separate};
+use lab::compare::{Difference, Side, Terms, interleaved, separate};
 use lab::known::Known;
 use lab::record::{Arm, Record};
 use lab::trial::{Outcome, Trial, TrialClock};
 
 /// What is made of so many trials of each arm, of which B's take `change` longer.
-pub(super) type Experiment = fn(&Noise, u32, f64, &mut Rng) -> Verdict;
+pub(super) type Experiment = fn(&Noise, u32, f64, &mut Rng) -> Difference;
 
 /// Trials in blocks of ABBA or BAAB, as a coin decides.
-pub(super) fn in_blocks(noise: &Noise, n_trials: u32, change: f64, dice: &mut Rng) -> Verdict {
+pub(super) fn in_blocks(noise: &Noise, n_trials: u32, change: f64, dice: &mut Rng) -> Difference {
     let n_blocks = n_trials / 2;
     let series = (noise.series)(n_blocks as usize * 4, dice);
     let arms = (0..n_blocks).flat_map(|_| if dice.bool() { [0, 1, 1, 0] } else { [1, 0, 0, 1] });
@@ -20,11 +20,11 @@ pub(super) fn in_blocks(noise: &Noise, n_trials: u32, change: f64, dice: &mut Rn
         let change = if arm == 1 { change } else { 0.0 };
         Trial { block: at / 4, ..trial(at, arm, change, shown) }
     });
-    interleaved(&record(trials.collect(), &["A", "B"]), 0, 1)
+    interleaved(&record(trials.collect(), &["A", "B"]), (0, 1), &Terms::of(1))
 }
 
 /// Pairs of trials whose pieces took turns of ABBA or BAAB, as a coin decides; each piece has the noise of a trial.
-pub(super) fn in_pieces(noise: &Noise, n_trials: u32, change: f64, dice: &mut Rng) -> Verdict {
+pub(super) fn in_pieces(noise: &Noise, n_trials: u32, change: f64, dice: &mut Rng) -> Difference {
     let series = (noise.series)((n_trials * 2 * PIECES) as usize, dice);
     let pairs = (0..).zip(series.chunks_exact(2 * PIECES as usize));
     let pair = |(block, pieces): (u32, &[Shown])| {
@@ -47,7 +47,7 @@ pub(super) fn in_pieces(noise: &Noise, n_trials: u32, change: f64, dice: &mut Rn
         })
     };
     let trials = pairs.flat_map(pair).collect();
-    interleaved(&Record { pieces: PIECES, ..record(trials, &["A", "B"]) }, 0, 1)
+    interleaved(&Record { pieces: PIECES, ..record(trials, &["A", "B"]) }, (0, 1), &Terms::of(1))
 }
 
 /// As many as a trial of 30 ms is cut into.
@@ -61,7 +61,7 @@ fn mean(logarithms: impl ExactSizeIterator<Item = Option<f64>>) -> Option<f64> {
 }
 
 /// Trials of A and, right after them, trials of B.
-pub(super) fn in_turn(noise: &Noise, n_trials: u32, change: f64, dice: &mut Rng) -> Verdict {
+pub(super) fn in_turn(noise: &Noise, n_trials: u32, change: f64, dice: &mut Rng) -> Difference {
     let n_trials = n_trials as usize;
     let series = (noise.series)(2 * n_trials, dice);
     let (left, right) = series.split_at(n_trials);
@@ -70,7 +70,8 @@ pub(super) fn in_turn(noise: &Noise, n_trials: u32, change: f64, dice: &mut Rng)
         record(trials.collect(), &["alone"])
     };
     let (a, b) = (arm(left, 0.0), arm(right, change));
-    separate(Side { name: "A", record: &a, arm: 0 }, Side { name: "B", record: &b, arm: 0 })
+    let side = |name, record| Side { name, record, arm: 0 };
+    separate(side("A", &a), side("B", &b), &Terms::of(1))
 }
 
 /// A trial of work that takes `change` longer than what was shown.

@@ -65,9 +65,7 @@ pub(super) fn tally(noise: &Noise, blocks: u32, n_studies: u32) -> StudyTally {
         right: share(&with, |it| advised(it) == Some(&[1, 0, 0])),
         wrong: share(&with, |it| advised(it).is_some_and(|it| gain(it) >= 0.0)),
         nothing_advised: share(&without, |it| advised(it).is_none()),
-        nothing_claimed: share(&without, |it| {
-            matches!(it.recommendation, Recommendation::Nothing { .. })
-        }),
+        nothing_claimed: share(&without, |it| matches!(it.recommendation, Recommendation::Nothing)),
         covered_without: covered(&without, nothing),
     }
 }

@@ -24,21 +24,20 @@ fn comparisons(
         "# What compare claims of known differences\n\n\
          Written as a whole by `cargo xtask simulation`: {n_experiments} experiments a row without a difference and as many \
          in which B takes 0.73 % longer, judged as `fullclock compare` judges a record. Shares are of the experiments. \
-         *False claims*: without a difference, any measure (elapsed, cycles, time on the CPU, clock) was claimed to \
-         differ. *Found*: with the difference, the work was claimed to be slower. *Covered*: the 95 % interval of the \
-         quietest measure held the truth. *Detectable*: what the verdict says it would have found, on average. Recorded \
+         *False claims*: without a difference, one was claimed. *Found*: with the difference, B was claimed to take \
+         longer. *Covered*: the 99 % interval held the truth. *Half*: half of the interval, on average. Recorded \
          noise is in `crates/lab/fixtures`.\n\n\
          ## Interleaved, in blocks of ABBA or BAAB\n\n\
-         Bars: false claims under 5 % with every noise; with 20 pairs and independent noise of 0.3 %, found in at \
+         Bars: false claims at most 1.5 %, but for what chance does; with 20 pairs and independent noise of 0.3 %, found in at \
          least 95 %.\n\n\
          {}\n\
          ## In pieces that take turns\n\n\
          Each trial is cut into ten pieces, and each piece has the noise that a whole trial has above.\n\n\
          {}\n\
          ## Two moments, one right after the other\n\n\
-         *If doubts forbade nothing* is how often the machine's own changes pass for a difference of the arms: no \
-         statistic of two moments can know better. Doubts (a drift, another clock, other load) forbid most of these claims, \
-         and many true ones with them.\n\n\
+         *Interval without 0* is how often the machine's own changes pass for a difference of the arms: no statistic of two \
+         moments can know better. The allowance for what moved within a run and for what runs differ by keeps them, and \
+         differences as small as this one, from being claimed.\n\n\
          {}",
         blocks_table(blocks),
         blocks_table(pieces),
@@ -52,8 +51,8 @@ fn studies_section(n_studies: u32, tallies: &[StudyTally]) -> String {
          {n_studies} studies a row with effects and as many without, analysed as `fullclock experiment` analyses a study: turbo, \
          a deep idle state and three governors in all 12 combinations, by two workloads, each once in every block. Turbo \
          gives the one workload 3 %, of which 2 points are lost without the idle state, whose loss alone costs 1 %; it gives \
-         the other one 1 %. The governor does nothing. *Covered*: of all 95 % intervals of effects and interactions, how many \
-         held the truth, with effects and without. *Right*: turbo alone was advised, which is best. *Wrong*: something was \
+         the other one 1 %. The governor does nothing. *Covered*: of all intervals of effects and interactions, each of 99 % or more so that all of a study hold together with 99 %, \
+         how many held the truth, with effects and without. *Right*: turbo alone was advised, which is best. *Wrong*: something was \
          advised that makes nothing faster. *Nothing advised*, *nothing claimed*: of the studies without effects.\n\n\
          Bars: covered, and nothing advised, in 95 % with every noise, but for what chance does to as many studies; right in \
          95 % where the noise allows it (independent noise of 0.3 %). Noise that is larger than the effects leaves them \
@@ -77,16 +76,16 @@ fn studies_section(n_studies: u32, tallies: &[StudyTally]) -> String {
 }
 
 fn blocks_table(tallies: &[Tally]) -> String {
-    let mut table = "| noise of a trial | pairs | false claims | found | covered | detectable |\n\
+    let mut table = "| noise of a trial | pairs | false claims | found | covered | half |\n\
                      |---|---:|---:|---:|---:|---:|\n"
         .to_owned();
     for it in tallies {
         let [false_claims, found, covered] = [it.false_claims, it.found, it.covered].map(percent);
-        let detectable = format!("{:.2} %", it.detectable * 100.0);
+        let half = format!("{:.2} %", it.half * 100.0);
         // Writing to a String never fails.
         writeln!(
             table,
-            "| {} | {} | {false_claims} | {found} | {covered} | {detectable} |",
+            "| {} | {} | {false_claims} | {found} | {covered} | {half} |",
             it.noise, it.pairs
         )
         .unwrap_or_default();
@@ -96,11 +95,11 @@ fn blocks_table(tallies: &[Tally]) -> String {
 
 fn moments_table(tallies: &[Tally]) -> String {
     let mut table =
-        "| noise of a trial | trials of each | false claims | if doubts forbade nothing | found | covered |\n\
+        "| noise of a trial | trials of each | false claims | interval without 0 | found | covered |\n\
          |---|---:|---:|---:|---:|---:|\n"
             .to_owned();
     for it in tallies {
-        let shares = [it.false_claims, it.despite_doubts, it.found, it.covered].map(percent);
+        let shares = [it.false_claims, it.excluded, it.found, it.covered].map(percent);
         writeln!(table, "| {} | {} | {} |", it.noise, it.pairs, shares.join(" | "))
             .unwrap_or_default();
     }

@@ -43,8 +43,7 @@ impl Agent {
     /// Gets ready for the order that comes first, and begins.
     fn begin(&mut self, first: &Order) {
         assert_eq!(&self.order(), first);
-        let machine = Fingerprint(std::collections::BTreeMap::new());
-        self.say(&News::Ready(Ready { machine, about: Vec::new(), cpus: None }));
+        self.say(&News::Ready(ready()));
         assert!(matches!(self.order(), Order::Begin { .. }));
     }
 
@@ -59,6 +58,11 @@ impl Agent {
     }
 }
 
+fn ready() -> Ready {
+    let machine = Fingerprint::default();
+    Ready { machine, host: "boot".to_owned(), in_memory: None, about: Vec::new(), cpus: None }
+}
+
 fn task() -> Task {
     let interval = Duration::from_secs(1);
     Task { race: "r".to_owned(), settings: Settings::default(), interval, is_recorded: true }
@@ -66,8 +70,8 @@ fn task() -> Task {
 
 fn link(listener: &TcpListener) -> Link {
     let place = Place::Agent(listener.local_addr().unwrap().to_string());
-    let node = Node { name: "b".to_owned(), place, settings: Settings::default() };
-    Link::new(node, task(), "secret", Arc::default())
+    let node = Node { name: "b".to_owned(), place, settings: Settings::default(), quota: None };
+    Link::new(node, task(), "secret", Turn::default())
 }
 
 fn resume(after: u32, recorded: u64) -> Order {
@@ -144,8 +148,7 @@ fn a_node_that_is_lost_before_the_race_or_behind_its_end_is_not_tried_again() {
             scope.spawn(|| {
                 let mut agent = Agent::accept(&listener);
                 agent.order();
-                let machine = Fingerprint(std::collections::BTreeMap::new());
-                agent.say(&News::Ready(Ready { machine, about: Vec::new(), cpus: None }));
+                agent.say(&News::Ready(ready()));
                 if is_over {
                     assert_eq!(agent.order(), Order::End);
                 }

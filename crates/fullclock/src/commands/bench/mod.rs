@@ -14,6 +14,7 @@ use engine::interrupt::Interrupt;
 use engine::results_folder::kept_in;
 use facts::CpuSet;
 use facts::quantity::{self, percent};
+use lab::comparison::within_margin;
 use lab::failure::Failure;
 use lab::record::Record;
 use lab::store::Journal;
@@ -43,12 +44,15 @@ pub(crate) struct BenchArguments {
     /// CPU take turns every few milliseconds
     #[arg(long, num_args = 2, value_names = ["A", "B"])]
     pub(crate) vs: Vec<String>,
+    /// With --vs, ask whether they are the same within this: 1%
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub(crate) same: Option<f64>,
     #[command(flatten)]
     pub(crate) work: WorkArguments,
     /// Trials of each [default: 20, and more until 10 s are over]
     #[arg(short = 'n', long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub(crate) trials: Option<u32>,
-    /// Run trials until half the 95 % interval of the result, or of the difference, is at most this: 0.3%
+    /// Run trials until half the 99 % interval of the result, or of the difference, is at most this: 0.3%; 20 trials at least
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(crate) until: Option<f64>,
     /// For how long to begin trials; a block that is begun then is ended [default: 10s and 20 trials; with --until at most 5m]
@@ -170,6 +174,9 @@ pub(super) fn run(arguments: &Arguments, command: &BenchCommand) -> Result<ExitC
     if !options.peers.is_empty() && options.workload.as_deref() != Some(COMPARED_WITH_PEERS) {
         bail!("--peers compares speeds of {COMPARED_WITH_PEERS}; name that workload");
     }
+    if options.same.is_some() && options.vs.is_empty() {
+        bail!("--same asks whether two are the same; --vs names them");
+    }
     // Before a trial: a mistake in a file is told at once.
     let peers = files::read_peers(&options.peers)?;
     let allowed = host::probe::allowed()?;
@@ -187,6 +194,9 @@ pub(super) fn run(arguments: &Arguments, command: &BenchCommand) -> Result<ExitC
     let mut report = Report::of(&record, file.as_ref().ok().and_then(Option::as_deref));
     report.shortfall = shortfall;
     report.peers = files::standing(&record, &peers);
+    if options.same.is_some() {
+        report.comparisons = within_margin(&record, options.same);
+    }
     let printed = print(arguments, &report, &destination);
     // What went wrong with the trials comes before what went wrong with keeping them.
     let failed = outcome.err().filter(|it| !matches!(it, Failure::Stopped));
@@ -261,4 +271,5 @@ Examples:
   fullclock bench command --metric 'tps = ([0-9.]+)' -- pgbench -T 10
   fullclock bench cpu-loop -o trials.csv
   fullclock bench --vs 'cpu-loop --cpus 2' 'cpu-loop --cpus 3'
-  fullclock bench --vs './query-v1' './query-v2' --cpus 3";
+  fullclock bench --vs './query-v1' './query-v2' --cpus 3
+  fullclock bench --vs 'cpu-loop --cpus 2' 'cpu-loop --cpus 3' --same 1%";

@@ -14,8 +14,8 @@ const WORKLOADS: [&str; 2] = ["cpu-loop", "all-cores"];
 const TRIALS: u32 = 16;
 /// More trials, or rounds before them, than anybody waits for.
 const MOST: u32 = 100_000;
-/// Where trials go on until effects are known well enough, the fewest that say how well they are known.
-const LEAST: u32 = 8;
+/// Where trials go on until effects are known well enough, the fewest that say how well they are known: eight blocks.
+const LEAST: u32 = 16;
 
 pub(super) fn design(options: &ExperimentArguments, host: &HostView) -> Result<Design> {
     let mut design = Design::default();

@@ -38,7 +38,7 @@ pub(crate) struct ExperimentArguments {
     /// Trials of each combination, which run in blocks of two; at least three blocks are needed [default: 16]
     #[arg(short = 'n', long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(6..=100_000))]
     pub(crate) trials: Option<u32>,
-    /// Go on until every effect is known to this much either way, half its 95 % interval: 0.5%
+    /// Go on until every effect is known to this much either way, half its interval: 0.5%
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(crate) until: Option<f64>,
     /// How often to boot each combination of what takes a reboot, like nohz-full=none,3: trials of one boot are one observation

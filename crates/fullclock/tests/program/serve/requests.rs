@@ -157,7 +157,7 @@ fn a_race_is_seen_while_it_runs_and_a_server_that_is_killed_costs_no_interval() 
     assert_eq!((nodes.len(), &nodes[0]["about"][0]), (2, &json!(["place", "this machine"])));
     assert!(racing.0.wait().unwrap().success());
     let kept = server.json(&format!("/api/v1/results/{id}"));
-    is_of(include_str!("../../../../../schemas/result-1.json"), &kept);
+    is_of(include_str!("../../../../../schemas/result-2.json"), &kept);
     let trials = kept["trials"].as_array().unwrap();
     let ids: Vec<usize> = seen.iter().map(|it| it.id.as_ref().unwrap().parse().unwrap()).collect();
     assert_eq!(ids, (1..=trials.len()).collect::<Vec<_>>());

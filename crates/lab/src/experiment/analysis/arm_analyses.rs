@@ -43,7 +43,9 @@ fn change(study: &Study<'_>, first: usize, arm: usize) -> Known<Estimate> {
     if arm == first {
         return Known::missing("the others are compared with it");
     }
-    Contrast::between(&[arm], &[first]).mean(&study.measured.figure).map(|it| estimate(&it))
+    let confidence = study.confidence_of_arms();
+    let mean = Contrast::between(&[arm], &[first]).mean(&study.measured.figure, confidence);
+    mean.map(|it| estimate(&it, confidence))
 }
 
 fn mean(values: &[f64], why: Option<&str>) -> Known<f64> {

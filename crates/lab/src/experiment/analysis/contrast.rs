@@ -13,7 +13,7 @@
 use super::cells::Cells;
 use super::{Estimate, Known, LEAST_BLOCKS};
 use crate::experiment::{Experiment, Kind, Shape};
-use crate::stats::{CONFIDENCE, Mean, Sample, mean};
+use crate::stats::{Mean, Sample, mean, winsorised_contrasts};
 use std::collections::HashMap;
 
 /// Arms with their weights; no arm twice.
@@ -61,28 +61,28 @@ impl Contrast {
             .collect()
     }
 
-    /// What its blocks say.
-    pub(super) fn mean(&self, cells: &Cells) -> Known<Mean> {
-        mean_of(&self.values(cells))
+    /// What its blocks say, with an interval of this confidence.
+    pub(super) fn mean(&self, cells: &Cells, confidence: f64) -> Known<Mean> {
+        mean_of(&self.values(cells), confidence)
     }
 }
 
-/// What the values of blocks say of their mean.
-pub(super) fn mean_of(blocks: &[(usize, f64)]) -> Known<Mean> {
+/// What the values of blocks say of their mean, with an interval of this confidence. A wild block weighs no more than a far one.
+pub(super) fn mean_of(blocks: &[(usize, f64)], confidence: f64) -> Known<Mean> {
     let sample = Sample::new(blocks.iter().map(|it| it.1).collect());
     sample
-        .and_then(|it| mean(&it, CONFIDENCE, LEAST_BLOCKS as usize))
+        .and_then(|it| mean(&winsorised_contrasts(&it), confidence, LEAST_BLOCKS as usize))
         .map_or_else(|_| Known::missing(too_few(blocks.len())), Known::Value)
 }
 
-/// An estimate of a mean of logarithms, of which nothing is claimed yet.
-pub(super) fn estimate(mean: &Mean) -> Estimate {
+/// An estimate of a mean of logarithms, claimed where its interval leaves "no difference" out.
+pub(super) fn estimate(mean: &Mean, confidence: f64) -> Estimate {
+    let interval = mean.interval.map(f64::exp_m1);
     Estimate {
         change: mean.mean.exp_m1(),
-        interval: mean.interval.map(f64::exp_m1),
-        p: mean.p,
-        corrected_p: 1.0,
-        is_claimed: false,
+        interval,
+        confidence,
+        is_claimed: !interval.contains(0.0),
     }
 }
 
@@ -274,22 +274,22 @@ mod tests {
     #[test]
     fn what_blocks_share_drops_out() {
         let cells = cells(&[[1.0, 2.0, 1.0], [8.0, 16.0, 1.0], [3.0, 6.0, 1.0]]);
-        let found = Contrast::between(&[1], &[0]).mean(&cells);
-        let found = estimate(found.value().unwrap());
-        assert!((found.change - 1.0).abs() < 1e-12 && found.p < 1e-6, "{found:?}");
+        let found = Contrast::between(&[1], &[0]).mean(&cells, 0.99);
+        let found = estimate(found.value().unwrap(), 0.99);
+        assert!((found.change - 1.0).abs() < 1e-12 && found.is_claimed, "{found:?}");
     }
 
     #[test]
     fn arms_that_are_alike_but_for_rounding_do_not_differ() {
         let cells = cells(&[[0.3, 0.3, 0.3], [0.7, 0.7, 0.7], [1.1, 1.1, 1.1]]);
-        let found = Contrast::between(&[1, 2], &[0]).mean(&cells);
+        let found = Contrast::between(&[1, 2], &[0]).mean(&cells, 0.99);
         assert_eq!(found.value().unwrap().p, 1.0);
     }
 
     #[test]
     fn two_blocks_are_too_few_and_say_what_to_do() {
         let cells = cells(&[[1.0, 2.0, 0.0], [1.0, 2.0, 0.0], [1.0, 0.0, 0.0]]);
-        let why = Contrast::between(&[1], &[0]).mean(&cells);
+        let why = Contrast::between(&[1], &[0]).mean(&cells, 0.99);
         assert_eq!(
             why.reason().unwrap(),
             "2 blocks have a good trial of every combination that this takes, and 3 are needed: give it more trials"

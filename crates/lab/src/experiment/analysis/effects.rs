@@ -6,7 +6,8 @@ use super::study::Study;
 use super::{Effect, Estimate, Interaction, Known, LEAST_BLOCKS, LEVEL, WorkloadAnalysis};
 use crate::compare::ClockShare;
 use crate::experiment::Kind;
-use crate::stats::{Claim, Mean, holm};
+use crate::stats::Mean;
+use crate::verdict::confidence;
 
 /// The effect of every level but the first of each factor. [`settle_ledger`] adds the losses that it moves.
 pub(super) fn effects(study: &Study<'_>, workload: usize) -> Vec<Effect> {
@@ -18,9 +19,10 @@ pub(super) fn effects(study: &Study<'_>, workload: usize) -> Vec<Effect> {
 fn effect(study: &Study<'_>, workload: usize, (factor, level): (usize, usize)) -> Effect {
     let contrast = study.grid.effect(workload, factor, level);
     let measured = &study.measured;
-    let (by_clock, clock_part) = by_clock(&contrast, measured);
-    let figure = match contrast.mean(&measured.figure) {
-        Known::Value(it) => Known::Value(estimate(&it)),
+    let confidence = study.confidence();
+    let Clock { by_clock, clock_part, in_cycles } = by_clock(&contrast, measured, confidence);
+    let figure = match contrast.mean(&measured.figure, confidence) {
+        Known::Value(it) => Known::Value(estimate(&it, confidence)),
         Known::Missing { missing } => {
             Known::missing(why_failed(study, workload, (factor, level)).unwrap_or(missing))
         }
@@ -32,6 +34,7 @@ fn effect(study: &Study<'_>, workload: usize, (factor, level): (usize, usize)) -
         estimate: figure,
         by_clock,
         clock_part,
+        in_cycles,
         ledger: Vec::new(),
         watts_interval: watts.value().map(|it| it.interval),
         watts: watts.map(|it| it.mean),
@@ -40,7 +43,7 @@ fn effect(study: &Study<'_>, workload: usize, (factor, level): (usize, usize)) -
 
 /// The change of power over the blocks, in watts.
 pub(super) fn watts(study: &Study<'_>, contrast: &Contrast) -> Known<Mean> {
-    match contrast.mean(&study.measured.watts) {
+    match contrast.mean(&study.measured.watts, study.confidence()) {
         Known::Missing { .. } if study.watts_missing.is_some() => {
             Known::missing(study.watts_missing.clone().unwrap_or_default())
         }
@@ -77,35 +80,49 @@ fn interaction(
     let figure = &study.measured.figure;
     let dependence = study.grid.dependence(workload, factors, levels)?;
     let contrast = dependence.given_other.less(&dependence.given_first);
-    let mean = contrast.mean(figure);
-    let given = |it: &Contrast| it.mean(figure).value().map_or(0.0, |it| it.mean.exp_m1());
+    let confidence = study.confidence();
+    let mean = contrast.mean(figure, confidence);
+    let of_parts = study.confidence_of_parts();
     // Blocks that have one half have not always the other: without a whole contrast there is nothing to show.
-    let first_given_second = match &mean {
-        Known::Value(_) => (given(&dependence.given_first), given(&dependence.given_other)),
-        Known::Missing { .. } => (0.0, 0.0),
+    let given = |it: &Contrast| match &mean {
+        Known::Value(_) => it.mean(figure, of_parts).map(|it| estimate(&it, of_parts)),
+        Known::Missing { missing } => Known::missing(missing.clone()),
     };
-    let estimate = mean.map(|it| estimate(&it));
+    let first_given_second = [given(&dependence.given_first), given(&dependence.given_other)];
+    let estimate = mean.map(|it| estimate(&it, confidence));
     Some(Interaction { factors, levels, estimate, first_given_second })
 }
 
-/// The change that the clock alone would have made over the blocks in which it was seen, and its part of the change.
-pub(super) fn by_clock(contrast: &Contrast, measured: &Measured) -> (Known<f64>, Known<f64>) {
+/// What the clock has to do with a change.
+struct Clock {
+    by_clock: Known<f64>,
+    clock_part: Known<f64>,
+    in_cycles: Known<Estimate>,
+}
+
+/// The change that the clock alone would have made over the blocks in which it was seen, its part of the change, and what is left.
+fn by_clock(contrast: &Contrast, measured: &Measured, confidence: f64) -> Clock {
     let clock = contrast.values(&measured.clock);
     let figure: Vec<(usize, f64)> = contrast
         .values(&measured.figure)
         .into_iter()
         .filter(|it| clock.binary_search_by_key(&it.0, |it| it.0).is_ok())
         .collect();
-    match (mean_of(&figure), mean_of(&clock)) {
-        (Known::Value(figure), Known::Value(clock)) => {
-            let share = ClockShare::between(figure.mean, figure.mean - clock.mean, clock.mean);
-            (Known::Value(share.by_clock), share.part)
+    let left =
+        figure.iter().zip(&clock).map(|((block, figure), (_, clock))| (*block, figure - clock));
+    let left: Vec<(usize, f64)> = left.collect();
+    let means = [&figure, &clock].map(|it| mean_of(it, confidence));
+    match means {
+        [Known::Value(figure), Known::Value(clock)] => {
+            let (by_clock, clock_part) = ClockShare::of_time(figure.mean, clock.mean);
+            let in_cycles = mean_of(&left, confidence).map(|it| estimate(&it, confidence));
+            Clock { by_clock: Known::Value(by_clock), clock_part, in_cycles }
         }
-        _ => (missing(), missing()),
+        _ => Clock { by_clock: missing(), clock_part: missing(), in_cycles: missing() },
     }
 }
 
-fn missing() -> Known<f64> {
+fn missing<T>() -> Known<T> {
     Known::missing(
         "the clock was not seen in enough blocks: raise trials, or run where it can be probed",
     )
@@ -170,28 +187,6 @@ fn setting(study: &Study<'_>, factor: usize, level: usize) -> String {
     format!("{}={}", factor.name, factor.levels[level])
 }
 
-/// Corrects all estimates, and claims what is left unless a doubt forbids it.
-///
-/// Effects and interactions of all workloads are one family of tests. Arms against the first one are another: they say nothing
-/// that those do not, and would only weaken them.
-pub(super) fn settle_claims(workloads: &mut [WorkloadAnalysis], is_forbidden: bool) {
-    let terms = workloads.iter_mut().flat_map(|it| {
-        let effects = it.effects.iter_mut().map(|it| &mut it.estimate);
-        effects.chain(it.interactions.iter_mut().map(|it| &mut it.estimate))
-    });
-    correct(terms.filter_map(|it| it.value_mut()).collect(), is_forbidden);
-    let arms = workloads.iter_mut().flat_map(|it| &mut it.arms);
-    correct(arms.filter_map(|it| it.change.value_mut()).collect(), is_forbidden);
-}
-
-fn correct(family: Vec<&mut Estimate>, is_forbidden: bool) {
-    let claims: Vec<Claim> = family.iter().map(|it| Claim { p: it.p, weight: 1.0 }).collect();
-    for (estimate, p) in family.into_iter().zip(holm(&claims)) {
-        estimate.corrected_p = p;
-        estimate.is_claimed = p < LEVEL && !estimate.interval.contains(0.0) && !is_forbidden;
-    }
-}
-
 /// The smallest move of a line of the ledger that is reported: half a point.
 const LEAST_MOVE: f64 = 0.005;
 
@@ -204,12 +199,12 @@ struct Move {
 }
 
 /// Adds to each effect the losses that moved by more than [`LEAST_MOVE`] and by more than chance moves any of them, the largest
-/// first. All losses of all effects are one family of tests.
+/// first. All losses of all effects are one family.
 pub(super) fn settle_ledger(study: &Study<'_>, workloads: &mut [WorkloadAnalysis]) {
     let moves = moves(study, workloads);
-    let claims: Vec<Claim> = moves.iter().map(|it| Claim { p: it.mean.p, weight: 1.0 }).collect();
-    for (it, p) in moves.into_iter().zip(holm(&claims)) {
-        if p < LEVEL && it.mean.mean.abs() > LEAST_MOVE {
+    let level = LEVEL / moves.len().max(1) as f64;
+    for it in moves {
+        if it.mean.p < level && it.mean.mean.abs() > LEAST_MOVE {
             workloads[it.workload].effects[it.effect].ledger.push((it.loss, it.mean.mean));
         }
     }
@@ -224,7 +219,7 @@ fn moves(study: &Study<'_>, workloads: &[WorkloadAnalysis]) -> Vec<Move> {
         for (effect, it) in of.effects.iter().enumerate() {
             let contrast = study.grid.effect(workload, it.factor, it.level);
             for (loss, cells) in &study.measured.ledger {
-                let mean = contrast.mean(cells).value().copied();
+                let mean = contrast.mean(cells, confidence(1)).value().copied();
                 let loss = loss.clone();
                 moves.extend(mean.map(|mean| Move { workload, effect, loss, mean }));
             }

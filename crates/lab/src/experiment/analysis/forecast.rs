@@ -16,6 +16,7 @@ use super::study::{Candidates, Study};
 use super::{Estimate, Interaction, Known, WorkloadAnalysis};
 use crate::experiment::{Design, Kind, Shape};
 use crate::stats::Interval;
+use crate::verdict::confidence;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A part of the model.
@@ -183,7 +184,9 @@ impl BlockForecasts {
             changes.map(|it| it.iter().sum::<f64>() / it.len() as f64)
         };
         let blocks = of.first()?.keys().filter_map(|it| Some((*it, change(it)?)));
-        Some(mean_of(&blocks.collect::<Vec<_>>()).value()?.interval)
+        // Workload by workload there are as many intervals.
+        let n = if workload.is_some() { self.0.len() } else { 1 };
+        Some(mean_of(&blocks.collect::<Vec<_>>(), confidence(n)).value()?.interval)
     }
 
     /// Whether the mean of all workloads is faster at `to` than at `from`, for sure.

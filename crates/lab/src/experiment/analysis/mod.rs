@@ -20,12 +20,10 @@ mod study;
 pub fn analyse(record: &Record) -> Result<Analysis, NoStudy> {
     let study = Study::of(record)?;
     let mut workloads = workloads(&study);
-    let forbidding = why_forbidden(record);
-    effects::settle_claims(&mut workloads, forbidding.is_some());
     effects::settle_ledger(&study, &mut workloads);
     Ok(Analysis {
         pareto: recommendation::front(&study, &workloads),
-        recommendation: recommendation::recommendation(&study, &workloads, forbidding),
+        recommendation: recommendation::recommendation(&study, &workloads, study.unfit.clone()),
         workloads,
     })
 }
@@ -74,10 +72,11 @@ use crate::stats::Interval;
 use crate::trial::{Better, Trial};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use study::{Study, why_forbidden};
+use study::Study;
 
-/// The chance of any false claim that the effects and interactions of a study have, all together.
-pub const LEVEL: f64 = 0.05;
+/// The chance of any false claim that one family of a study has, all together: its effects and interactions, its combinations, its
+/// losses.
+pub(crate) const LEVEL: f64 = 0.01;
 
 /// Blocks without which there is no estimate: two have a spread, of which Student's t knows next to nothing.
 pub const LEAST_BLOCKS: u32 = 3;
@@ -140,16 +139,15 @@ pub struct ArmAnalysis {
 /// A difference with its doubt.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
-    /// As a share; above 0 is slower.
+    /// As a share. In an analysis above 0 is slower, whichever way the result is better; JSON has the change of the result itself.
     pub change: f64,
-    /// The 95 % interval.
+    /// Where the true one lies.
     pub interval: Interval,
-    /// The chance of such evidence where there is none.
+    /// With which chance it does: those of all effects and interactions of the study together with 0.99, and so those of all
+    /// combinations.
     #[schemars(range(min = 0, max = 1))]
-    pub p: f64,
-    /// The same, corrected for all effects and interactions of the study (Holm); of arms, for all arms.
-    pub corrected_p: f64,
-    /// Whether it may be said to be there.
+    pub confidence: f64,
+    /// Whether it may be said to be there: the interval leaves "no difference" out.
     pub is_claimed: bool,
 }
 
@@ -162,16 +160,18 @@ pub struct Effect {
     pub level: usize,
     /// On the main figure.
     pub estimate: Known<Estimate>,
-    /// What the clock alone would have changed, as a share of the same sign: slower by a lower clock is above 0.
+    /// What the clock alone would have changed, as a share like `estimate.change`.
     pub by_clock: Known<f64>,
     /// The part of the change that the clock makes up: 1 is all of it. Missing where there is too little to have parts.
     pub clock_part: Known<f64>,
+    /// What is left of the change without the clock: of work that takes a fixed number of cycles, nothing.
+    pub in_cycles: Known<Estimate>,
     /// How much more of the CPUs' time each loss takes, by id of the loss, in shares of all of it; those that moved by more
     /// than half a point, and by more than chance moves any of them, the largest first.
     pub ledger: Vec<(String, f64)>,
     /// The change of power in watts.
     pub watts: Known<f64>,
-    /// The 95 % interval of that; `None` where it is missing.
+    /// The interval of that, of the same confidence; `None` where it is missing.
     #[serde(default)]
     pub watts_interval: Option<Interval>,
 }
@@ -185,20 +185,17 @@ pub struct Interaction {
     pub levels: (usize, usize),
     /// By how much the change that the first factor makes differs where the second is at that level.
     pub estimate: Known<Estimate>,
-    /// The change that the first factor makes where the second is at its first level, and where it is at that one; zeros where
-    /// the estimate is missing.
-    pub first_given_second: (f64, f64),
+    /// What the first factor does where the second is at its first level, and where it is at that one; missing where `estimate`
+    /// is.
+    pub first_given_second: [Known<Estimate>; 2],
 }
 
 /// What to do with the machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 pub enum Recommendation {
-    /// No setting was shown to matter for any of these workloads; differences above this share would have been detected.
-    Nothing {
-        /// As a share; missing where there were too few trials to tell.
-        detectable: Known<f64>,
-    },
+    /// No setting was shown to matter for any of these workloads: each effect lies within its interval.
+    Nothing,
     /// No setting was shown to matter on the whole, but what one of them does differs with a condition (`cpu`, `load`): an
     /// interaction of the two is claimed.
     Depends,

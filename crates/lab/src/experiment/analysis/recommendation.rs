@@ -1,13 +1,12 @@
 //! What to do with the machine: which combinations of settings can be chosen, which of them are Pareto-optimal, and which is recommended.
 
-use super::contrast::mean_of;
 use super::effects::watts;
 use super::forecast::{BlockForecasts, Forecast, Forecasts, Term, terms};
 use super::study::{Candidates, Study};
-use super::{Known, LEVEL, Recommendation, SlowerWhere, WorkloadAnalysis};
-use crate::compare::MISSED;
+use super::{LEVEL, Recommendation, SlowerWhere, WorkloadAnalysis};
+
 use crate::experiment::{Kind, Shape};
-use crate::stats::{Claim, Mean, detectable_effect, holm};
+use crate::stats::Mean;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the trials of a study come to.
@@ -18,9 +17,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) fn recommendation(
     study: &Study<'_>,
     workloads: &[WorkloadAnalysis],
-    forbidding: Option<String>,
+    unfit: Option<String>,
 ) -> Recommendation {
-    if let Some(why) = forbidding.or_else(|| unknown(workloads)) {
+    if let Some(why) = unfit.or_else(|| unknown(workloads)) {
         return Recommendation::Unsettled { why };
     }
     let terms: Vec<BTreeSet<Term>> = workloads.iter().map(|it| terms(study.design(), it)).collect();
@@ -29,7 +28,7 @@ pub(super) fn recommendation(
         return if has_dependence(study, workloads) {
             Recommendation::Depends
         } else {
-            Recommendation::Nothing { detectable: detectable(study, workloads) }
+            Recommendation::Nothing
         };
     }
     let blocks = BlockForecasts::of(study, &terms);
@@ -193,7 +192,7 @@ pub(super) fn slower_where(study: &Study<'_>, levels: &[usize]) -> Vec<SlowerWhe
             let n_levels = if factor.kind() == Kind::Setting { 0 } else { factor.levels.len() };
             for level in 0..n_levels {
                 let contrast = study.grid.change_where(workload, levels, (condition, level));
-                let mean = contrast.mean(&study.measured.figure);
+                let mean = contrast.mean(&study.measured.figure, study.confidence());
                 found.extend(mean.value().map(|it| {
                     let change = it.mean.exp_m1();
                     (SlowerWhere { workload, condition, level, change }, *it)
@@ -201,45 +200,15 @@ pub(super) fn slower_where(study: &Study<'_>, levels: &[usize]) -> Vec<SlowerWhe
             }
         }
     }
-    let claims: Vec<Claim> = found.iter().map(|it| Claim { p: it.1.p, weight: 1.0 }).collect();
-    let settled = found.iter().zip(holm(&claims));
-    let slower = settled.filter(|((it, _), p)| *p < LEVEL && it.change > 0.0);
-    slower.map(|((it, _), _)| *it).collect()
-}
-
-/// The change that the least certain of the effects that the study is about would have needed to be claimed.
-pub(super) fn detectable(study: &Study<'_>, workloads: &[WorkloadAnalysis]) -> Known<f64> {
-    let n_tests: usize = workloads.iter().map(|it| it.effects.len() + it.interactions.len()).sum();
-    let level = LEVEL / n_tests.max(1) as f64;
-    let is_setting = |factor: usize| study.design().factors[factor].kind() == Kind::Setting;
-    let any_setting = (0..study.design().factors.len()).any(is_setting);
-    let mut largest = Known::missing("no effect was looked for");
-    for (at, workload) in workloads.iter().enumerate() {
-        for effect in &workload.effects {
-            if any_setting && !is_setting(effect.factor) {
-                continue;
-            }
-            let contrast = study.grid.effect(at, effect.factor, effect.level);
-            let values = contrast.values(&study.measured.figure);
-            let found = match mean_of(&values) {
-                Known::Value(it) => {
-                    detectable_effect(it.standard_error, values.len(), level, MISSED).exp_m1()
-                }
-                Known::Missing { missing } => {
-                    let why = effect.estimate.reason().map(str::to_owned);
-                    return Known::missing(why.unwrap_or(missing));
-                }
-            };
-            largest = Known::Value(largest.value().map_or(found, |it: &f64| it.max(found)));
-        }
-    }
-    largest
+    let level = LEVEL / found.len().max(1) as f64;
+    let slower = found.into_iter().filter(|(it, mean)| mean.p < level && it.change > 0.0);
+    slower.map(|(it, _)| it).collect()
 }
 
 /// Their places in the list of combinations; of those that differ in conditions alone, the first.
 ///
 /// One beats another where it is expected to be better in something and worse in nothing: in no workload, and not in power
-/// where that was measured. What is expected is made of what is claimed, so that an arm without a detectable difference beats none.
+/// where that was measured. What is expected is made of what is claimed, so that an arm that is not shown to differ beats none.
 /// The front is found as Kung, Luccio and Preparata, "On Finding the Maxima of a Set of Vectors", Journal of the ACM 22
 /// (1975), begin: sorted, no vector is beaten by a later one.
 pub(super) fn front(study: &Study<'_>, workloads: &[WorkloadAnalysis]) -> Vec<usize> {
@@ -280,10 +249,9 @@ fn power(study: &Study<'_>) -> Forecast {
             found.extend(mean.map(|it| (Term::Effect(factor, level), it)));
         }
     }
-    let claims: Vec<Claim> = found.iter().map(|it| Claim { p: it.1.p, weight: 1.0 }).collect();
     let mut sums: BTreeMap<Term, f64> = BTreeMap::new();
-    for ((term, mean), p) in found.iter().zip(holm(&claims)) {
-        let claimed = if p < LEVEL { mean.mean } else { 0.0 };
+    for (term, mean) in &found {
+        let claimed = if mean.interval.contains(0.0) { 0.0 } else { mean.mean };
         *sums.entry(*term).or_default() += claimed / n_workloads as f64;
     }
     Forecast::of(study.design(), sums.into_iter())

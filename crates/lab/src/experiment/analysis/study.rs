@@ -1,11 +1,12 @@
-//! A record as its analysis asks it: whether it is a study, which combinations it has, and why it may claim nothing.
+//! A record as its analysis asks it: whether it is a study, which combinations it has, and why it advises nothing.
 
 use super::cells::{Measured, watts};
 use super::contrast::Grid;
 use crate::doubt::Doubt;
-use crate::experiment::{Design, Experiment, Factor, Kind};
+use crate::experiment::{Design, Experiment, Factor, Kind, Shape};
 use crate::record::Record;
 use crate::trial::{Better, Trial};
+use crate::verdict::confidence;
 use crate::workloads;
 use std::collections::BTreeSet;
 
@@ -33,6 +34,8 @@ pub(super) struct Study<'a> {
     pub(super) measured: Measured,
     /// Why no trial has watts, where none has.
     pub(super) watts_missing: Option<String>,
+    /// Why nothing is advised, whatever its effects, where that is so.
+    pub(super) unfit: Option<String>,
 }
 
 impl<'a> Study<'a> {
@@ -43,7 +46,37 @@ impl<'a> Study<'a> {
         let measured = Measured::of(record);
         let grid = Grid::of(experiment, &measured.figure);
         let watts_missing = watts_missing(&record.trials);
-        Ok(Study { record, experiment, grid, measured, watts_missing })
+        let unfit = why_unfit(record);
+        Ok(Study { record, experiment, grid, measured, watts_missing, unfit })
+    }
+
+    /// The confidence of each interval of an effect or an interaction: those of all workloads hold together.
+    pub(super) fn confidence(&self) -> f64 {
+        let Design { factors, workloads, .. } = self.design();
+        let effects: usize = factors.iter().map(|it| it.levels.len().saturating_sub(1)).sum();
+        confidence(workloads.len() * (effects + self.n_interactions()))
+    }
+
+    /// That of what a level does at each of two levels of another factor: a family of their own, told where the two are shown to
+    /// differ.
+    pub(super) fn confidence_of_parts(&self) -> f64 {
+        confidence(self.design().workloads.len() * 2 * self.n_interactions())
+    }
+
+    /// Of each workload.
+    fn n_interactions(&self) -> usize {
+        let Design { factors, shape, .. } = self.design();
+        let levels: Vec<usize> =
+            factors.iter().map(|it| it.levels.len().saturating_sub(1)).collect();
+        let effects: usize = levels.iter().sum();
+        let squares: usize = levels.iter().map(|it| it * it).sum();
+        if *shape == Shape::Full { (effects * effects - squares) / 2 } else { 0 }
+    }
+
+    /// That of each combination against the first one of its workload. They say nothing that the effects do not, and are a family of
+    /// their own: together they would only weaken those.
+    pub(super) fn confidence_of_arms(&self) -> f64 {
+        confidence(self.record.arms.len().saturating_sub(self.design().workloads.len()))
     }
 
     pub(super) fn design(&self) -> &Design {
@@ -114,13 +147,13 @@ const THROTTLED: f64 = 0.1;
 /// The share of the CPUs' time that a hypervisor may take, unless the guards of the design say otherwise.
 const STOLEN: f64 = 0.05;
 
-/// Why nothing may be claimed, in words; `None` where claims are free. Every trial has an arm of the record.
+/// Why nothing is advised, in words; `None` where advice is free. Every trial has an arm of the record.
 ///
 /// What all arms of a block share alike, chance spreads over them: other load, a clock that moves, a drift make intervals wider
-/// and no claim wrong. Two doubts are left. Heat outlasts a trial: CPUs that are throttled are so in the arm that comes
+/// and no advice wrong. Two doubts are left. Heat outlasts a trial: CPUs that are throttled are so in the arm that comes
 /// after the one that heated them, which makes arms look alike or takes the clock from the wrong one. And where a
 /// hypervisor takes much, the figures are those of its other guests. That there are too few blocks is seen contrast by contrast.
-pub(super) fn why_forbidden(record: &Record) -> Option<String> {
+pub(super) fn why_unfit(record: &Record) -> Option<String> {
     let trials = record.trials.len().max(1) as f64;
     let mut throttled = 0.0;
     let mut stolen = 0.0;
@@ -211,11 +244,11 @@ mod tests {
         record.arms.push(Arm::of("arm 1", "cpu-loop"));
         (1..20).step_by(2).for_each(|it| record.trials[it].arm = 1);
         record.doubts = doubts.to_vec();
-        why_forbidden(&record)
+        why_unfit(&record)
     }
 
     #[test]
-    fn heat_forbids_where_more_than_a_tenth_of_the_trials_had_it() {
+    fn heat_stops_advice_where_more_than_a_tenth_of_the_trials_had_it() {
         let throttled = |trials| Raised::by("arm 1", Doubt::Throttled { trials });
         assert_eq!(with(&[throttled(2)]), None);
         assert!(with(&[throttled(3)]).unwrap().starts_with("the CPUs were throttled in 3 of 20"));
@@ -223,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn stolen_time_forbids_where_it_is_much_of_all_trials_together() {
+    fn stolen_time_stops_advice_where_it_is_much_of_all_trials_together() {
         let stolen = |arm: &str, share| Raised::by(arm, Doubt::Stolen { share });
         assert_eq!(with(&[stolen("arm 0", 0.09)]), None);
         let both = [stolen("arm 0", 0.09), stolen("arm 1", 0.05)];
@@ -231,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_chance_spreads_over_the_arms_forbids_nothing() {
+    fn what_chance_spreads_over_the_arms_stops_no_advice() {
         let doubts = [
             Doubt::OtherLoad { share: 0.5 },
             Doubt::Drifted { at: 3, share: 0.5 },

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// The version of the table, kept in SQLite's `user_version`. A table of another version is dropped and made again.
-const VERSION: i32 = 1;
+const VERSION: i32 = 2;
 
 /// `workloads` has a space at both ends of each name. The file's name has no folder, which may be moved.
 const TABLE: &str = "\

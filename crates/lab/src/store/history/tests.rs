@@ -49,7 +49,8 @@ fn an_entry_says_what_its_result_came_to() {
         ("elapsed", "s", 6)
     );
     assert!((figure.median - 3.5 / 3.0).abs() < 1e-12, "{figure:?}");
-    assert!(figure.interval.unwrap().contains(figure.trimmed_mean), "{figure:?}");
+    assert!(figure.interval.unwrap().contains(figure.typical), "{figure:?}");
+    assert_eq!(figure.confidence, 0.99);
     assert_eq!(read(&entry.path).unwrap().began, entry.began);
 }
 
@@ -140,6 +141,22 @@ fn a_file_that_is_no_result_is_named_and_hides_no_other() {
     assert!(history.unreadable()[0].to_string().contains("notes.json: was written by a later"));
     let why = history.find("notes").unwrap_err().to_string();
     assert!(why.contains("notes.json: was written by a later"), "{why}");
+}
+
+#[test]
+fn a_result_with_doubts_of_an_older_version_is_listed_without_them() {
+    let folder = three();
+    let path = folder.path().join("20-a.json");
+    let mut file: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    file["doubts"] = serde_json::json!([
+        { "doubt": "outliers", "trials": 1, "of": 20 },
+        { "arm": "A", "doubt": "warming", "trials": 2 },
+        { "doubt": "unpinned" },
+    ]);
+    std::fs::write(&path, file.to_string()).unwrap();
+    let entry = History::open(folder.path()).unwrap().find("20-a").unwrap();
+    assert_eq!(entry.doubts, [Doubt::Unpinned.into()]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::known::Known;
 use crate::threads::{Timed, by_rank, on, outcome, slowest_ns, timed};
 use crate::trial::{Better, Figure, FigureShape, Outcome};
-use crate::workload::{Placement, Ready, Scene, Setting, Settings, Workload};
+use crate::workload::{Placement, Preparation, Ready, Scene, Setting, Settings, Workload};
 use chain::{Chain, LINE};
 use facts::CpuSet;
 use host::Live;
@@ -45,6 +45,7 @@ use up the bandwidth of a server's memory.
     figure: LATENCY,
     takes: &[Setting::Cpus, Setting::Iterations],
     placement: Placement::OneCpu,
+    preparation: Preparation::Dear,
     prepare,
 };
 

@@ -11,7 +11,7 @@ use crate::known::Known;
 use crate::stats::Sample;
 use crate::threads::{Timed, on_each, outcome, timed};
 use crate::trial::{Better, Figure, FigureShape, Outcome};
-use crate::workload::{Placement, Ready, Scene, Setting, Settings, Workload};
+use crate::workload::{Placement, Preparation, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
 use rustix::io::Errno;
 use rustix::thread::{clock_nanosleep_absolute, current_timer_slack, set_current_timer_slack};
@@ -48,6 +48,7 @@ states only.
     figure: MEDIAN,
     takes: &[Setting::Cpus, Setting::Iterations],
     placement: Placement::Anywhere,
+    preparation: Preparation::Stateless,
     prepare,
 };
 

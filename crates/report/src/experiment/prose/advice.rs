@@ -18,16 +18,16 @@ pub(in crate::experiment) struct Advice {
 /// The recommendation with its reason.
 pub(in crate::experiment) fn advice(study: &Study<'_>) -> Advice {
     match &study.analysis.recommendation {
-        Recommendation::Nothing { .. } if !study.varies_settings() => {
+        Recommendation::Nothing if !study.varies_settings() => {
             let reason = "No setting was varied: there is nothing to apply.".to_owned();
             Advice { reason, command: None }
         }
-        Recommendation::Nothing { .. } => {
+        Recommendation::Nothing => {
             let reason = "No change is recommended.".to_owned();
             Advice { reason, command: None }
         }
         Recommendation::Unsettled { .. } => {
-            let reason = "No change is recommended: the trials allow no claim.".to_owned();
+            let reason = "No change is recommended.".to_owned();
             Advice { reason, command: None }
         }
         Recommendation::Depends => Advice { reason: depends(study), command: None },
@@ -217,7 +217,7 @@ mod tests {
         let start = "governor was shown to matter, and no other combination was shown to be faster on the whole. \
                      governor=performance makes cpu-loop";
         assert!(advice.reason.starts_with(start), "{}", advice.reason);
-        let depends = "What idle-state.C6 does depends on load: idle-state.C6=off makes cpu-speed 15.11 % slower";
+        let depends = "What idle-state.C6 does depends on load: idle-state.C6=off makes the speed of cpu-speed 13.1 % lower";
         assert!(advice.reason.contains(depends), "{}", advice.reason);
     }
 

@@ -1,7 +1,7 @@
 //! What a factor does to a workload, in sentences.
 
-use super::{listed, way_word};
-use crate::bench::{percent, percents, signed_percents};
+use super::{Changed, listed};
+use crate::bench::percent;
 use crate::experiment::Study;
 use lab::experiment::analysis::{Effect, Estimate, WorkloadAnalysis};
 use lab::known::Known;
@@ -9,15 +9,15 @@ use rules::losses;
 
 /// A sentence about one effect, with details.
 pub(in crate::experiment) struct EffectSentence {
-    /// `governor=powersave makes cpu-loop 125 % slower than performance, ...`.
+    /// `governor=powersave makes cpu-loop take 2.2 times as long as with performance (2.1 to 2.3); ...`.
     pub(in crate::experiment) sentence: String,
     /// The losses and the power that changed, if measured.
     pub(in crate::experiment) beside: Option<String>,
-    /// Whether the effect is significant.
+    /// Whether it was shown.
     pub(in crate::experiment) is_claimed: bool,
 }
 
-/// The effects of all levels of all factors: significant ones first, the largest first.
+/// The effects of all levels of all factors: those that were shown first, the largest first.
 pub(in crate::experiment) fn effects(
     study: &Study<'_>,
     workload: &WorkloadAnalysis,
@@ -38,6 +38,7 @@ fn effect_sentence(
 ) -> EffectSentence {
     let level = study.setting(effect.factor, effect.level);
     let first = study.level(effect.factor, 0);
+    let changed = Changed::of(study, workload);
     let workload = study.workload_name(&workload.workload);
     let claimed = effect.estimate.value().is_some_and(|it| it.is_claimed);
     let sentence = match &effect.estimate {
@@ -45,57 +46,39 @@ fn effect_sentence(
             format!("{level} cannot be compared with {first} in {workload}: {missing}")
         }
         Known::Value(it) if it.is_claimed => {
-            let [share, low, high] = claim(it);
-            let way = way_word(it.change);
-            format!(
-                "{level} makes {workload} {share} % {way} than {first}, 95 % interval {low} to {high} %{}",
-                clock(effect)
-            )
+            format!("{level} makes {}{}", changed.claim(it, first), clock(changed, effect, it))
         }
-        Known::Value(it) => {
-            let shares = [it.change, it.interval.low, it.interval.high];
-            let [change, low, high] = signed_percents(shares, it.interval.half_width());
-            format!(
-                "{level} shows no difference from {first} in {workload}: {change} % time, 95 % interval {low} to {high} %"
-            )
-        }
+        Known::Value(it) => format!(
+            "{level}: no effect on {workload} shown; if there is one, it is {} than with {first}",
+            changed.range(it)
+        ),
     };
     EffectSentence { sentence, beside: beside(effect).filter(|_| claimed), is_claimed: claimed }
 }
 
-/// The change and both ends of its interval without signs, the smaller end first.
-fn claim(estimate: &Estimate) -> [String; 3] {
-    let Estimate { change, interval, .. } = estimate;
-    let ends = [interval.low.abs(), interval.high.abs()];
-    let shares = [change.abs(), ends[0].min(ends[1]), ends[0].max(ends[1])];
-    percents(shares, interval.half_width())
+/// What the clock has to do with a change, as a clause.
+fn clock(changed: Changed<'_>, effect: &Effect, estimate: &Estimate) -> String {
+    let (Some(alone), Some(left)) = (effect.by_clock.value(), effect.in_cycles.value()) else {
+        let missing = effect.by_clock.reason().or(effect.in_cycles.reason()).unwrap_or_default();
+        return format!("; what the clock explains of it is unknown: {missing}");
+    };
+    if changed.is_explained(estimate, left) {
+        let [_, low, high] = changed.ends(left).map(f64::abs);
+        let within = percent(low.max(high));
+        return format!("; the clock explains it: in cycles both are the same within {within} %");
+    }
+    let left = match left.is_claimed {
+        true => format!("in cycles it is {}", changed.range(left)),
+        false => format!("in cycles no difference is shown: it is {}", changed.range(left)),
+    };
+    if alone.abs() < LEAST {
+        return format!("; the clock was the same, and {left}");
+    }
+    format!("; the clock alone would have made {}, and {left}", changed.about(*alone))
 }
 
-/// The part of a change that the clock explains, as a clause.
-fn clock(effect: &Effect) -> String {
-    /// The precision that the probe and the noise of the results allow.
-    const CLOSE: f64 = 0.05;
-    let part = match &effect.clock_part {
-        Known::Value(part) => *part,
-        Known::Missing { missing } => {
-            return format!("; what the clock explains of it is unknown: {missing}");
-        }
-    };
-    let alone = effect.by_clock.value().filter(|it| it.abs() >= 0.0005);
-    match (part, alone) {
-        (part, _) if (part - 1.0).abs() <= CLOSE => "; the clock explains all of it".to_owned(),
-        (part, _) if part.abs() <= CLOSE => "; the clock explains nothing of it".to_owned(),
-        (part, _) if part > 0.0 && part < 1.0 => {
-            format!("; the clock explains {:.0} % of it", part * 100.0)
-        }
-        (_, Some(alone)) => format!(
-            "; the clock alone would have made it {} % {}",
-            percent(alone.abs()),
-            way_word(*alone)
-        ),
-        (_, None) => String::new(),
-    }
-}
+/// A change of the clock that is told.
+const LEAST: f64 = 0.0005;
 
 /// The losses and the power that changed.
 fn beside(effect: &Effect) -> Option<String> {
@@ -148,17 +131,32 @@ mod tests {
 
     #[test]
     fn a_claim_has_its_interval_and_what_the_clock_explains() {
+        let told = |alone: f64, left: f64| {
+            sentence(|it| {
+                it.by_clock = Known::Value(alone);
+                it.in_cycles = Known::Value(fixture::estimate(left, 0.006));
+            })
+        };
         assert_eq!(
-            sentence(|it| it.clock_part = Known::Value(1.01)),
-            "governor=performance makes cpu-loop 55.00 % faster than powersave, 95 % interval 54.40 to \
-             55.60 %; the clock explains all of it"
+            told(-0.55, 0.0),
+            "governor=performance makes cpu-loop take 55.0 % less time than with powersave (54.4 to 55.6 %); the clock \
+             explains it: in cycles both are the same within 0.60 %"
         );
-        assert!(sentence(|it| it.clock_part = Known::Value(0.4)).ends_with("explains 40 % of it"));
-        let over = sentence(|it| {
-            it.clock_part = Known::Value(-0.2);
-            it.by_clock = Known::Value(0.11);
-        });
-        assert!(over.ends_with("; the clock alone would have made it 11 % slower"), "{over}");
+        let half = told(-0.3, -0.36);
+        let ends = "; the clock alone would have made cpu-loop take 30 % less time, and in cycles it is between 36.6 % less and \
+                    35.4 % less time";
+        assert!(half.ends_with(ends), "{half}");
+        let same = told(0.0, -0.55);
+        assert!(
+            same.contains("; the clock was the same, and in cycles it is between 55.6 %"),
+            "{same}"
+        );
+        let missing = Known::Missing { missing: "no probe".to_owned() };
+        let unknown = sentence(|it| it.by_clock = missing);
+        assert!(
+            unknown.ends_with("what the clock explains of it is unknown: no probe"),
+            "{unknown}"
+        );
     }
 
     #[test]
@@ -179,13 +177,13 @@ mod tests {
         let unclaimed = sentence(|it| {
             let interval = Interval { low: -0.002, high: 0.004 };
             let estimate =
-                Estimate { change: 0.001, interval, p: 0.4, corrected_p: 1.0, is_claimed: false };
+                Estimate { change: 0.001, interval, confidence: 0.999, is_claimed: false };
             it.estimate = Known::Value(estimate);
         });
         assert_eq!(
             unclaimed,
-            "governor=performance shows no difference from powersave in cpu-loop: +0.10 % time, \
-             95 % interval -0.20 to +0.40 %"
+            "governor=performance: no effect on cpu-loop shown; if there is one, it is between 0.2 % less and \
+             0.4 % more time than with powersave"
         );
     }
 

@@ -1,6 +1,7 @@
 //! The results of a study as sentences and table rows, shared by all output formats.
 
 mod advice;
+mod change;
 mod effect;
 mod interaction;
 mod missing;
@@ -9,6 +10,7 @@ mod verdict;
 
 pub use advice::i_know_of;
 pub(super) use advice::{advice, command_line};
+pub(super) use change::Changed;
 pub(super) use effect::effects;
 pub(super) use interaction::interactions;
 pub(super) use missing::{failures, gaps};
@@ -16,7 +18,7 @@ pub(super) use tradeoffs::pareto;
 pub(super) use verdict::verdict;
 
 use super::Study;
-use crate::bench::{Manner, percent, quantity, signed_percents};
+use crate::bench::{Manner, quantity};
 use lab::experiment::analysis::{ArmAnalysis, WorkloadAnalysis};
 use lab::known::Known;
 use lab::record::Record;
@@ -50,15 +52,6 @@ pub(super) fn listed(items: &[String]) -> String {
     }
 }
 
-/// `12 % slower`.
-fn way(change: f64) -> String {
-    format!("{} % {}", percent(change.abs()), way_word(change))
-}
-
-fn way_word(change: f64) -> &'static str {
-    if change < 0.0 { "faster" } else { "slower" }
-}
-
 /// One arm. Unknown values are empty.
 pub(in crate::experiment) struct ArmRow {
     /// What it is called among the others.
@@ -68,7 +61,7 @@ pub(in crate::experiment) struct ArmRow {
     pub(in crate::experiment) change: String,
     /// `+12.1 to +13.9 %`.
     pub(in crate::experiment) interval: String,
-    /// Whether the change is significant.
+    /// Whether the change was shown.
     pub(in crate::experiment) is_claimed: bool,
     /// `2.700 GHz`.
     pub(in crate::experiment) clock: String,
@@ -83,8 +76,9 @@ pub(in crate::experiment) struct ArmRow {
 /// The arms of a workload, in the order of the record.
 pub(in crate::experiment) fn rows(study: &Study<'_>, workload: &WorkloadAnalysis) -> Vec<ArmRow> {
     let unbeaten = study.unbeaten();
+    let changed = Changed::of(study, workload);
     let row = |it: &ArmAnalysis| {
-        let (change, interval) = change(it);
+        let (change, interval) = change(changed, it);
         ArmRow {
             label: study.label(it.arm),
             median: it.median.map_or_else(String::new, |it| quantity(it, &workload.unit, None)),
@@ -103,10 +97,9 @@ pub(in crate::experiment) fn rows(study: &Study<'_>, workload: &WorkloadAnalysis
     workload.arms.iter().map(row).collect()
 }
 
-fn change(arm: &ArmAnalysis) -> (String, String) {
+fn change(changed: Changed<'_>, arm: &ArmAnalysis) -> (String, String) {
     let Some(it) = arm.change.value() else { return Default::default() };
-    let shares = [it.change, it.interval.low, it.interval.high];
-    let [change, low, high] = signed_percents(shares, it.interval.half_width());
+    let [change, low, high] = changed.signed(it);
     (format!("{change} %"), format!("{low} to {high} %"))
 }
 

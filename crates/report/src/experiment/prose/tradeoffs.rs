@@ -1,6 +1,6 @@
 //! Trade-offs between combinations: gains that are given up for other workloads, and the combinations that no other beats.
 
-use super::{listed, moved, way};
+use super::{Changed, listed, moved};
 use crate::experiment::Study;
 use lab::experiment::analysis::Effect;
 use std::collections::BTreeSet;
@@ -43,13 +43,13 @@ fn sentence(
 /// The claimed effects of a level, by workload.
 fn claimed(study: &Study<'_>, factor: usize, level: usize) -> Vec<(f64, String)> {
     let workloads = study.analysis.workloads.iter();
-    let effects = workloads.flat_map(|of| of.effects.iter().map(move |it| (&*of.workload, it)));
+    let effects = workloads.flat_map(|of| of.effects.iter().map(move |it| (of, it)));
     let of_level = effects.filter(|(_, it)| (it.factor, it.level) == (factor, level));
     let change = |it: &Effect| it.estimate.value().filter(|it| it.is_claimed).map(|it| it.change);
     of_level
         .filter_map(|(workload, it)| {
             let change = change(it)?;
-            Some((change, format!("{} {}", study.workload_name(workload), way(change))))
+            Some((change, Changed::of(study, workload).about(change)))
         })
         .collect()
 }
@@ -120,13 +120,15 @@ mod tests {
     fn a_gain_is_named_with_what_it_is_given_up_for() {
         assert_eq!(
             of([-0.26, 0.49], &[]),
-            ["governor=performance makes cpu-loop 26 % faster, and is given up because it makes \
-              cpu-speed 49 % slower."]
+            [
+                "governor=performance makes cpu-loop take 26 % less time, and is given up because it makes \
+              the speed of cpu-speed 33 % lower."
+            ]
         );
         assert_eq!(
             of([-0.26, 0.001], &[]),
             [
-                "governor=performance makes cpu-loop 26 % faster, and is given up because no combination \
+                "governor=performance makes cpu-loop take 26 % less time, and is given up because no combination \
               with it was shown to be faster on the whole."
             ]
         );

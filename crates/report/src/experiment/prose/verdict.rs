@@ -1,10 +1,10 @@
 //! What a study comes to, in one sentence.
 
 use super::interaction::dependence;
-use super::{listed, way};
+use super::{Changed, listed};
 use crate::bench::percent;
 use crate::experiment::Study;
-use lab::experiment::analysis::{Recommendation, SlowerWhere, WorkloadAnalysis};
+use lab::experiment::analysis::{Effect, Recommendation, SlowerWhere, WorkloadAnalysis};
 use lab::known::Known;
 
 /// Settings of a clock make differences of this size: who cannot see one has not settled that there is none.
@@ -14,38 +14,53 @@ const FINE: f64 = 0.05;
 pub(in crate::experiment) fn verdict(study: &Study<'_>) -> String {
     let subject = if study.varies_settings() { "No setting here" } else { "Nothing varied here" };
     let recommended = &study.analysis.recommendation;
-    if matches!(recommended, Recommendation::Nothing { .. })
+    if matches!(recommended, Recommendation::Nothing)
         && !study.varies_settings()
         && let Some(found) = found(study)
     {
         return found;
     }
     match recommended {
-        Recommendation::Nothing { detectable: Known::Value(share) } if *share >= 1.0 => format!(
-            "{subject} was shown to matter for {}: a difference of 100 % would not have been detected, so run more trials",
-            workloads(study)
-        ),
-        Recommendation::Nothing { detectable: Known::Value(share) } if *share > FINE => format!(
-            "{subject} was shown to matter for {}, and only a change of {} % or more would have been: run more trials",
-            workloads(study),
-            percent(*share)
-        ),
-        Recommendation::Nothing { detectable: Known::Value(share) } => format!(
-            "{subject} matters for {}: a change of {} % would have been detected",
-            workloads(study),
-            percent(*share)
-        ),
-        Recommendation::Nothing { detectable: Known::Missing { missing } } => {
-            format!("{subject} was shown to matter for {}: {missing}", workloads(study))
-        }
+        Recommendation::Nothing => nothing(study, subject),
         Recommendation::Depends => depends(study),
         Recommendation::Keep { because, left_out } => keep(study, because, !left_out.is_empty()),
         Recommendation::Change { levels, expected, slower, slower_where, .. } => {
             let gains = gains(study, levels, expected, slower);
             change(study, levels, &gains, &losses(study, expected, slower, slower_where))
         }
-        Recommendation::Unsettled { why } => format!("Nothing is settled: {why}"),
+        Recommendation::Unsettled { why } => format!("No recommendation: {why}"),
     }
+}
+
+/// That nothing was shown, and within what it lies if there is something.
+fn nothing(study: &Study<'_>, subject: &str) -> String {
+    let start = format!("{subject} was shown to matter for {}", workloads(study));
+    match farthest(study) {
+        Ok(share) if share > FINE => {
+            format!("{start}; if one does, it is by up to {} %: run more trials", percent(share))
+        }
+        Ok(share) => format!("{start}; if one does, it is by {} % at most", percent(share)),
+        Err(missing) => format!("{start}: {missing}"),
+    }
+}
+
+/// The farthest end of the intervals of the effects that the study is about, as a share of the result itself.
+fn farthest<'a>(study: &Study<'a>) -> Result<f64, &'a str> {
+    let any_setting = study.varies_settings();
+    let mut farthest: Result<f64, &str> = Err("no effect was looked for");
+    for workload in &study.analysis.workloads {
+        let changed = Changed::of(study, workload);
+        let is_asked = |it: &&Effect| !any_setting || study.is_setting(it.factor);
+        for effect in workload.effects.iter().filter(is_asked) {
+            let estimate = match &effect.estimate {
+                Known::Value(it) => it,
+                Known::Missing { missing } => return Err(missing),
+            };
+            let [_, low, high] = changed.ends(estimate);
+            farthest = Ok(farthest.unwrap_or(0.0).max(low.abs()).max(high.abs()));
+        }
+    }
+    farthest
 }
 
 fn depends(study: &Study<'_>) -> String {
@@ -94,7 +109,7 @@ fn gains(study: &Study<'_>, levels: &[usize], expected: &[f64], slower: &[usize]
         .filter(|(place, it)| !slower.contains(place) && is_told(study, it, levels))
         .filter_map(|(place, it)| {
             let gain = expected.get(place).filter(|gain| **gain < 0.0)?;
-            Some(format!("{} {}", study.workload_name(&it.workload), way(*gain)))
+            Some(Changed::of(study, it).about(*gain))
         })
         .collect()
 }
@@ -106,17 +121,15 @@ fn losses(
     slower: &[usize],
     slower_where: &[SlowerWhere],
 ) -> Vec<String> {
-    let name = |place: usize| {
-        let workload = study.analysis.workloads.get(place);
-        workload.map_or("?", |it| study.workload_name(&it.workload))
+    let about = |place: usize, change: f64| {
+        let workload = study.analysis.workloads.get(place)?;
+        Some(Changed::of(study, workload).about(change))
     };
-    let on_the_whole = slower.iter().map(|place| {
-        let loss = expected.get(*place).map_or_else(|| "slower".to_owned(), |it| way(*it));
-        format!("{} {loss}", name(*place))
-    });
-    let others = slower_where.iter().filter(|it| !slower.contains(&it.workload)).map(|it| {
+    let on_the_whole = slower.iter().filter_map(|at| about(*at, *expected.get(*at)?));
+    let others = slower_where.iter().filter(|it| !slower.contains(&it.workload));
+    let others = others.filter_map(|it| {
         let condition = study.setting(it.condition, it.level);
-        format!("{} {} where {condition}", name(it.workload), way(it.change))
+        Some(format!("{} where {condition}", about(it.workload, it.change)?))
     });
     on_the_whole.chain(others).collect()
 }
@@ -177,17 +190,17 @@ mod tests {
         };
         assert_eq!(
             change([-0.55, -0.031], &[], &[]),
-            "governor=performance makes cpu-loop 55 % faster and cpu-speed 3.1 % faster"
+            "governor=performance makes cpu-loop take 55 % less time and the speed of cpu-speed 3.2 % higher"
         );
         let loaded = |workload| SlowerWhere { workload, condition: 2, level: 1, change: 0.12 };
         assert_eq!(
             change([-0.55, 0.02], &[1], &[loaded(1)]),
-            "governor=performance makes cpu-loop 55 % faster, but cpu-speed 2.0 % slower"
+            "governor=performance makes cpu-loop take 55 % less time, but the speed of cpu-speed 2.0 % lower"
         );
         assert_eq!(
             change([-0.55, -0.031], &[], &[loaded(1)]),
-            "governor=performance makes cpu-loop 55 % faster and cpu-speed 3.1 % faster, but \
-             cpu-speed 12 % slower where load=all-cores"
+            "governor=performance makes cpu-loop take 55 % less time and the speed of cpu-speed 3.2 % higher, but \
+             the speed of cpu-speed 11 % lower where load=all-cores"
         );
     }
 
@@ -195,30 +208,35 @@ mod tests {
     fn what_depends_on_a_condition_says_what_it_does_under_each() {
         assert_eq!(
             of(Recommendation::Depends),
-            "It depends on load: idle-state.C6=off makes cpu-speed 15.11 % slower than on where \
-             load=idle, and makes no detectable difference where load=all-cores"
+            "It depends on load: idle-state.C6=off makes the speed of cpu-speed 13.1 % lower than with on (12.6 to 13.7 %) where \
+             load=idle, and shows no effect where load=all-cores (between 0.5 % lower and 0.6 % higher)"
         );
     }
 
     #[test]
-    fn nothing_matters_from_a_size_on_and_unknown_sizes_are_not_claimed() {
+    fn what_does_not_matter_is_told_by_its_farthest_end_and_unknown_sizes_are_not_claimed() {
+        let (record, mut analysis) = fixture::study();
+        analysis.recommendation = Recommendation::Nothing;
+        let mut told = |change, half, missing: Option<&str>| {
+            for workload in &mut analysis.workloads {
+                workload.effects = vec![fixture::effect(0, 1, change, half)];
+                if let Some(missing) = missing {
+                    let missing = missing.to_owned();
+                    workload.effects[0].estimate = Known::Missing { missing };
+                }
+            }
+            verdict(&Study::of(&record, &analysis).unwrap())
+        };
+        let start = "No setting here was shown to matter for any of these workloads";
         assert_eq!(
-            of(Recommendation::Nothing { detectable: Known::Value(0.004) }),
-            "No setting here matters for any of these workloads: a change of 0.40 % would have \
-             been detected"
+            told(0.001, 0.003, None),
+            format!("{start}; if one does, it is by 0.40 % at most")
         );
-        let missing = "there are 3 blocks, and it takes 6".to_owned();
-        assert_eq!(
-            of(Recommendation::Nothing { detectable: Known::Missing { missing } }),
-            "No setting here was shown to matter for any of these workloads: there are 3 blocks, \
-             and it takes 6"
-        );
-    }
-
-    #[test]
-    fn what_noise_hides_altogether_has_no_percentage() {
-        let told = of(Recommendation::Nothing { detectable: Known::Value(81_331.69) });
-        assert!(told.ends_with("would not have been detected, so run more trials"), "{told}");
+        // Twice as slow is half of a rate, and half as slow twice of it.
+        let noisy = format!("{start}; if one does, it is by up to 100 %: run more trials");
+        assert_eq!(told(0.0, 0.5, None), noisy);
+        let few = "there are 3 blocks, and it takes 6";
+        assert_eq!(told(0.0, 0.0, Some(few)), format!("{start}: {few}"));
     }
 
     #[test]
@@ -229,17 +247,16 @@ mod tests {
         analysis.workloads.truncate(1);
         analysis.workloads[0].interactions.clear();
         // As the analysis has it: it recommends settings only.
-        analysis.recommendation = Recommendation::Nothing { detectable: Known::Value(0.08) };
+        analysis.recommendation = Recommendation::Nothing;
         let mut told = |half| {
             analysis.workloads[0].effects = vec![fixture::effect(0, 1, -0.021, half)];
             verdict(&Study::of(&record, &analysis).unwrap())
         };
         let found = told(0.006);
-        assert!(found.starts_with("cpu=performance makes cpu-loop 2.1"), "{found}");
+        assert!(found.starts_with("cpu=performance makes cpu-loop take 2.1"), "{found}");
         assert_eq!(
             told(0.03),
-            "Nothing varied here was shown to matter for cpu-loop, and only a change of 8.0 % or \
-             more would have been: run more trials"
+            "Nothing varied here was shown to matter for cpu-loop; if one does, it is by up to 5.1 %: run more trials"
         );
     }
 
@@ -260,7 +277,7 @@ mod tests {
         );
         assert_eq!(
             of(Recommendation::Unsettled { why: "every trial failed".to_owned() }),
-            "Nothing is settled: every trial failed"
+            "No recommendation: every trial failed"
         );
     }
 }

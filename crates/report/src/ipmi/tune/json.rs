@@ -49,7 +49,7 @@ struct Limit<'a> {
     model: Option<Modelled>,
 }
 
-/// Against the first limit, as a share, with its 95 % interval.
+/// Against the first limit, as a share, with its interval; all changes are within theirs with a chance of 99 %.
 #[derive(Serialize, JsonSchema)]
 struct Change {
     change: f64,

@@ -30,7 +30,7 @@ fn a_setting_that_gains_under_one_load_what_it_costs_under_another_is_not_nothin
     assert_eq!(found.recommendation, Recommendation::Depends);
     let interaction = &found.workloads[0].interactions[0];
     assert_eq!(interaction.factors, (1, 0));
-    let (idle, loaded) = interaction.first_given_second;
+    let [idle, loaded] = interaction.first_given_second.each_ref().map(change);
     assert!(idle < -0.18 && loaded > 0.22, "{interaction:?}");
 }
 
@@ -39,7 +39,7 @@ fn two_conditions_that_depend_on_each_other_are_no_matter_of_settings() {
     let slowness = |_: usize, it: &[usize]| if it[..2] == [1, 1] { 0.5 } else { 0.0 };
     let factors = [("cpu", 2), ("load", 2), ("turbo", 2)];
     let found = advised(&study(Shape::Full, &factors, slowness, steady));
-    assert!(matches!(found, Recommendation::Nothing { .. }), "{found:?}");
+    assert!(matches!(found, Recommendation::Nothing), "{found:?}");
 }
 
 #[test]

@@ -1,0 +1,24 @@
+//! The clock of CPUs by a timed chain of instructions, where no counter shows it.
+
+use facts::counters::{Counters, Family};
+use facts::probe::ClockReading;
+use facts::{CpuSet, PerCpu};
+use host::probe::{Windows, clock, pinned};
+
+/// How many CPUs are probed in one interval: of a machine that is all busy, others in each.
+const MOST: usize = 64;
+
+/// Probes these CPUs, one after the other, which takes 1.1 ms of each; `turn` counts the intervals.
+pub(super) fn probe(cpus: &CpuSet, turn: usize) -> PerCpu<ClockReading> {
+    let cpus: Vec<u32> = cpus.iter().collect();
+    let first = if cpus.len() > MOST { turn.wrapping_mul(MOST) % cpus.len() } else { 0 };
+    let (before, from) = cpus.split_at(first);
+    let due = from.iter().chain(before).take(MOST);
+    due.map(|&cpu| (cpu, pinned(cpu, || clock(Windows::SHORT)).flatten())).collect()
+}
+
+/// Whether the processor counts its cycles, so that no CPU has to be probed.
+pub(super) fn are_counted(counters: &Counters) -> bool {
+    let clocks = counters.table(Family::Clocks);
+    clocks.is_ok_and(|it| it.column("aperf").is_ok() && it.blank_rows().is_empty())
+}
