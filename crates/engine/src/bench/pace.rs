@@ -5,10 +5,11 @@
 
 use facts::quantity::roughly;
 use lab::compare::{Terms, interleaved};
+use lab::comparison::ranking;
 use lab::record::Record;
 use lab::stats::trials_needed;
 use lab::summary::summary;
-use lab::verdict::confidence;
+use lab::verdict::{Ratio, Verdict, confidence};
 use std::time::Duration;
 
 /// How many trials of each arm there are by default, and how long more are added. Before so many, ten blocks of several arms,
@@ -158,14 +159,25 @@ impl Pace {
     }
 }
 
-/// Half of the printed interval, as a share: of the difference to the first arm, or of the result itself where there is one arm.
+/// Half of the widest interval that is printed, as a share: of one arm its result, of two their difference, of more that of each to the
+/// middle one.
 fn half_width(record: &Record) -> Option<f64> {
-    if record.arms.len() < 2 {
-        return summary(record, 0)?.figures.first()?.precision();
+    match record.arms.len() {
+        0 | 1 => summary(record, 0)?.figures.first()?.precision(),
+        2 => half_of(&interleaved(record, (0, 1), &Terms::of(1)).verdict),
+        n_arms => {
+            let ranking = ranking(record);
+            let mut halves =
+                ranking.iter().filter_map(|it| it.against_middle.as_ref()).map(half_of);
+            let widest = halves.try_fold(0.0, |widest, it| Some(f64::max(widest, it?)));
+            // An arm without a result has no rank.
+            widest.filter(|_| ranking.len() == n_arms)
+        }
     }
-    let terms = Terms::of(record.arms.len() - 1);
-    let of_arm = |arm| Some(interleaved(record, (0, arm), &terms).verdict.ratio()?.half_width());
-    (1..record.arms.len()).map(of_arm).try_fold(0.0, |widest, it| Some(f64::max(widest, it?)))
+}
+
+fn half_of(verdict: &Verdict) -> Option<f64> {
+    verdict.ratio().map(Ratio::half_width)
 }
 
 /// The fewest blocks in which each of so many arms can be told from the first whatever the noise: all blocks lean to one side with a

@@ -87,7 +87,9 @@ const WANTED_EFFECTIVE: f64 = 8.0;
 /// changed, ascending: a setting, a quota, a restart.
 pub fn of_race(intervals: &[Counts], marks: &[usize], comparisons: usize) -> Race {
     let pieces = cut(intervals.len(), marks);
-    let confidence = confidence(comparisons.max(1) * pieces.len().max(1));
+    // Of each piece one, and of each mark what it did to a, to b, and to b with a as its control.
+    let n_intervals = (4 * pieces.len()).saturating_sub(3).max(1);
+    let confidence = confidence(comparisons.max(1) * n_intervals);
     let piece = |range: &Range<usize>| Piece {
         intervals: range.clone(),
         standing: standing(&intervals[range.clone()]),
@@ -207,7 +209,7 @@ mod tests {
         );
         for piece in &found.pieces {
             let State::Judged(verdict) = piece.state else { panic!("{piece:?}") };
-            assert!(verdict.is_claimed() && verdict.ratio().unwrap().confidence == 0.995);
+            assert!(verdict.is_claimed() && verdict.ratio().unwrap().confidence == 0.998);
         }
         let across = found.cuts[0].across.unwrap();
         assert!((across.b_against_a.value - (2.7_f64 / 12.2).ln()).abs() < 0.05, "{across:?}");
