@@ -140,9 +140,11 @@ fn block_differences(trials: &[Trial], measure: Measure, (a, b): (usize, usize))
     blocks.values().filter_map(|[a, b]| Some(mean(b)? - mean(a)?)).collect()
 }
 
-/// `None` where a trial lacks the measure: which ones do may hang on how slow they were.
+/// `None` where a trial lacks the measure: which ones do may hang on how slow they were. Intervals of a race that were not measured
+/// are left out, as where its nodes are compared.
 fn values(record: &Record, arm: usize, measure: Measure) -> Option<Sample> {
-    let trials = record.trials.iter().filter(|it| it.arm == arm);
+    let is_meant = |it: &&Trial| it.arm == arm && (it.failed.is_none() || !record.is_race());
+    let trials = record.trials.iter().filter(is_meant);
     Sample::new(trials.map(|it| measure.of(it)).collect::<Option<_>>()?).ok()
 }
 
