@@ -32,7 +32,7 @@ impl Turn {
         Turn { turns: turns.clone(), place }
     }
 
-    /// Waits until those before have had theirs, and nobody else has one.
+    /// Waits until all turns before this one are over, and none is taken.
     pub(super) fn take(&self) -> Taken<'_> {
         let mut state = self.state();
         while state.is_taken || state.next < self.place {

@@ -24,14 +24,20 @@ pub struct ClockShare {
 impl ClockShare {
     /// Of the main result and the same in cycles; `clock` is the logarithm of the clock of B over that of A.
     pub(super) fn of(result: &Ratio, cycles: &Ratio, clock: f64) -> ClockShare {
-        let quarter = result.log.abs() / 4.0;
-        let is_within = cycles.interval.low >= -quarter && cycles.interval.high <= quarter;
         ClockShare {
             clock: clock.exp_m1(),
             by_clock: (result.log - cycles.log).exp_m1(),
             part: part(result.log, result.log - cycles.log),
-            explains_all: is_within && result.excludes_none(),
+            explains_all: ClockShare::explains_all(result, cycles),
         }
+    }
+
+    /// Whether the clock explains a difference: there is one, and what is left in cycles lies, with its whole interval, within a
+    /// quarter of it to either side.
+    pub fn explains_all(result: &Ratio, cycles: &Ratio) -> bool {
+        let quarter = result.log.abs() / 4.0;
+        let is_within = cycles.interval.low >= -quarter && cycles.interval.high <= quarter;
+        is_within && result.excludes_none()
     }
 
     /// What the clock alone would have changed of a time, as a share, and its part of the change; of logarithms of times, of which

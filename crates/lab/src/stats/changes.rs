@@ -178,13 +178,7 @@ pub fn moved(before: &[Counts], after: &[Counts]) -> Moved {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn race(n: u64, b: impl Fn(u64) -> u64) -> Vec<Counts> {
-        let wobble = |at: u64, by: u64| at * by % 401;
-        (0..n)
-            .map(|at| Counts { a: 10_000 + wobble(at, 7919), b: b(at) + wobble(at, 104_729) })
-            .collect()
-    }
+    use crate::stats::race;
 
     #[test]
     fn a_node_that_is_throttled_half_way_changed_there_and_the_other_did_not() {

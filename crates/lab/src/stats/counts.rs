@@ -79,6 +79,19 @@ fn longest_stall(intervals: &[Counts], of: fn(&Counts) -> u64) -> usize {
 }
 
 #[cfg(test)]
+pub(super) mod fixture {
+    use super::Counts;
+
+    /// So many intervals of two nodes: a counts about 10,000 in each, b about as many as given.
+    pub(crate) fn race(n: u64, b: impl Fn(u64) -> u64) -> Vec<Counts> {
+        let wobble = |at: u64, by: u64| at * by % 401;
+        (0..n)
+            .map(|at| Counts { a: 10_000 + wobble(at, 7919), b: b(at) + wobble(at, 104_729) })
+            .collect()
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -25,6 +25,8 @@ mod winsorised;
 pub use batches::{AcrossMark, LEAST_BATCHES, LEAST_EFFECTIVE, Steady, across_mark, steady_ratio};
 pub use blocks::{LEAST_BLOCKS, of_blocks};
 pub use changes::{Moved, changes, moved, shift};
+#[cfg(test)]
+pub(crate) use counts::fixture::race;
 pub use counts::{Counts, Standing, log_ratio, standing, totals};
 pub use estimate::Estimate;
 pub use location::{median, median_deviation, trimmed_mean};

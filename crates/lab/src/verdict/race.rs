@@ -164,14 +164,8 @@ fn across(race: &[Counts], before: &Piece, after: &Piece, confidence: f64) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::race;
     use proptest::prelude::*;
-
-    fn race(n: u64, b: impl Fn(u64) -> u64) -> Vec<Counts> {
-        let wobble = |at: u64, by: u64| at * by % 401;
-        (0..n)
-            .map(|at| Counts { a: 10_000 + wobble(at, 7919), b: b(at) + wobble(at, 104_729) })
-            .collect()
-    }
 
     #[test]
     fn a_steady_race_has_one_figure_and_its_stalls_are_in_it() {

@@ -4,42 +4,38 @@
 //! result.
 
 use super::Study;
-use crate::harmless::csv_field;
+use crate::harmless::{csv_cell, csv_line};
 use lab::trial::{Trial, TrialClock};
 
 /// In the order in which they began.
 pub(super) fn trials(study: &Study<'_>) -> String {
-    let factors: String =
-        study.factors().map(|(_, it)| format!("{},", csv_field(&it.name))).collect();
-    let mut text = format!(
-        "trial,block,combination,workload,{factors}measured,value,unit,elapsed_s,clock_hz,failed\n"
-    );
-    for trial in &study.record.trials {
-        put(&mut text, study, trial);
-    }
-    text
+    let factors = study.factors().map(|(_, it)| &*it.name);
+    let before = ["trial", "block", "combination", "workload"].into_iter();
+    let behind = ["measured", "value", "unit", "elapsed_s", "clock_hz", "failed"];
+    let names: Vec<&str> = before.chain(factors).chain(behind).collect();
+    let rows = study.record.trials.iter().map(|it| row(study, it));
+    csv_line(&names) + &rows.collect::<String>()
 }
 
-fn put(text: &mut String, study: &Study<'_>, trial: &Trial) {
+fn row(study: &Study<'_>, trial: &Trial) -> String {
     let figure = trial.outcome.figures.first();
-    let number = |number: Option<f64>| number.map(|it| it.to_string()).unwrap_or_default();
-    let levels: String =
-        study.level_names(trial.arm).iter().map(|it| format!("{},", csv_field(it))).collect();
     let elapsed = trial.outcome.elapsed_ns.value().map(|ns| *ns as f64 / 1e9);
-    let fields = [
+    let before = [
         trial.number.to_string(),
         trial.block.to_string(),
         trial.arm.to_string(),
-        csv_field(study.workload_of(trial.arm)).into_owned(),
-        levels + &csv_field(figure.map_or("", |it| it.name)),
-        number(figure.map(|it| it.value)),
-        csv_field(figure.map_or("", |it| it.unit)).into_owned(),
-        number(elapsed),
-        number(trial.clock.value().map(TrialClock::mean_hz)),
-        csv_field(trial.failed.as_deref().unwrap_or("")).into_owned(),
+        study.workload_of(trial.arm).to_owned(),
     ];
-    text.push_str(&fields.join(","));
-    text.push('\n');
+    let levels = study.level_names(trial.arm).into_iter().map(str::to_owned);
+    let behind = [
+        csv_cell(figure.map(|it| it.name)),
+        csv_cell(figure.map(|it| it.value)),
+        csv_cell(figure.map(|it| it.unit)),
+        csv_cell(elapsed),
+        csv_cell(trial.clock.value().map(TrialClock::mean_hz)),
+        csv_cell(trial.failed.as_ref()),
+    ];
+    csv_line(&before.into_iter().chain(levels).chain(behind).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use crate::bench::differs::{self, Kind, fewer, less, lower, percents};
 use crate::bench::percent;
 use crate::experiment::Study;
+use lab::compare::ClockShare;
 use lab::experiment::analysis::{Estimate, WorkloadAnalysis};
 use lab::stats::Interval;
 use lab::trial::Better;
@@ -52,12 +53,9 @@ impl<'a> Changed<'a> {
         differs::signed(&self.ratio(estimate))
     }
 
-    /// Whether what is left without the clock lies, with its whole interval, within a quarter of the change, which the clock then
-    /// explains.
+    /// Whether the clock explains a change of which so much is left in cycles.
     pub(super) fn is_explained(self, change: &Estimate, left: &Estimate) -> bool {
-        let quarter = self.ratio(change).log.abs() / 4.0;
-        let Interval { low, high } = self.ratio(left).interval;
-        low >= -quarter && high <= quarter
+        ClockShare::explains_all(&self.ratio(change), &self.ratio(left))
     }
 
     /// Behind "makes": `cpu-loop take 7.0 % less time`, `the speed of cpu-speed 2.3 times as high`.
