@@ -107,6 +107,14 @@ impl Fingerprint {
         self.known("kernel release")
     }
 
+    /// Changes an answer; `None`: what is asked is no longer named.
+    pub fn set(&mut self, name: &str, value: Option<&str>) {
+        match value {
+            Some(value) => self.0.insert(name.to_owned(), value.to_owned()),
+            None => self.0.remove(name),
+        };
+    }
+
     fn known(&self, name: &str) -> Option<&str> {
         let value = self.0.get(name)?;
         let is_missing = value.starts_with(UNKNOWN) || value.starts_with(NONE);

@@ -6,6 +6,7 @@ mod packed;
 pub use packed::{Entries, PackedList};
 
 use crate::failure::Failure;
+use crate::fingerprint::CPU_QUOTAS;
 use crate::known::Known;
 use crate::throttling::Throttling;
 use labels::{Kind, Label};
@@ -374,10 +375,15 @@ pub enum Mark {
 const OF_QUOTAS: &str = "cgroup-quota-throttling";
 
 impl Mark {
+    /// Whether it is the setting that holds the quotas of a node's own groups.
+    pub(crate) fn is_of_quotas(&self) -> bool {
+        matches!(self, Mark::Setting { name, .. } if name == CPU_QUOTAS)
+    }
+
     /// Whether it is about the whole host, so that every node there notices it.
     pub fn is_of_host(&self) -> bool {
         match self {
-            Mark::Setting { .. } => true,
+            Mark::Setting { .. } => !self.is_of_quotas(),
             Mark::Finding { check, .. } => check != OF_QUOTAS,
             Mark::Quota { .. } | Mark::Restarted | Mark::Note { .. } => false,
         }

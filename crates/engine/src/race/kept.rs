@@ -1,5 +1,6 @@
 //! What is kept of a race, over all of its legs: the trials of the result, and the recordings.
 
+use super::link::Standing;
 use super::nodes::{Piece, Recordings};
 use super::noticed::{Noticed, note_throttling};
 use super::plan::Plan;
@@ -22,6 +23,8 @@ pub(super) struct Kept {
     summing: Vec<Summing>,
     n_trials: u32,
     noticed: Noticed,
+    /// Of each node, what changed before the leg that begins: marks of its first interval.
+    before: Vec<Vec<Mark>>,
     blocks: Blocks,
     /// When the first leg began.
     first_ns: Option<u64>,
@@ -58,11 +61,11 @@ impl Kept {
                 return Err(why);
             }
         };
-        let places = record.arms.iter().map(|it| it.host.clone().unwrap_or_default()).collect();
         let summing = plan.nodes.iter().map(|_| Summing::of(plan.duration, plan.interval));
         Ok(Kept {
             summing: summing.collect(),
-            noticed: Noticed::by(places, plan.interval),
+            before: vec![Vec::new(); plan.nodes.len()],
+            noticed: Noticed::by(&record, plan.interval),
             blocks: Blocks::of(plan.duration, plan.interval),
             record,
             journal,
@@ -70,6 +73,13 @@ impl Kept {
             n_trials: 0,
             first_ns: None,
         })
+    }
+
+    /// The nodes are ready for another leg.
+    pub(super) fn begin_leg(&mut self, ready: &[Standing]) {
+        for (node, standing) in ready.iter().enumerate().take(self.before.len()) {
+            self.before[node] = self.noticed.between_legs(node, &standing.engine.machine);
+        }
     }
 
     /// How long after the first leg one begins that begins at this time.
@@ -84,6 +94,8 @@ impl Kept {
         trial.block = place.leg.unwrap_or_else(|| self.blocks.at(at_ns));
         let at_ns = at_ns.saturating_add(place.after_ns);
         trial.began_ns = Known::Value(at_ns);
+        let before = self.before.get_mut(place.node).map(std::mem::take).unwrap_or_default();
+        trial.marks.splice(0..0, before);
         trial.marks.retain(|it| self.noticed.is_new(place.node, it, at_ns));
         trial
     }

@@ -78,7 +78,10 @@ pub fn run(
             break;
         }
         ended = match Leg::ready(&mut race, number) {
-            Ok((mut leg, _)) => leg.race(&mut race, &mut kept),
+            Ok((mut leg, ready)) => {
+                kept.begin_leg(&ready);
+                leg.race(&mut race, &mut kept)
+            }
             // Legs that have ended are a result.
             Err(_) if interrupt.wait(Duration::ZERO) => Ok(false),
             Err(why) => Err(why),

@@ -26,7 +26,7 @@ pub use runner::Runner;
 pub use summed::Summing;
 pub(crate) use summed::slice;
 pub use time::{Blocks, Exchange, Offset};
-pub use watcher::{FULL_INTERVAL as NOTICE, QUOTA_INTERVAL as QUOTA_NOTICE};
+pub use watcher::{FULL_INTERVAL as NOTICE, QUOTA_INTERVAL as QUOTA_NOTICE, changed_settings};
 
 use std::time::Duration;
 

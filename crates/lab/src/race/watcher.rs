@@ -1,6 +1,5 @@
 //! Watches a host for changes of its settings and findings, and of the quotas of one node.
 
-use crate::fingerprint::CPU_QUOTAS;
 use crate::record::{Fingerprint, SettingDifference, setting_differences};
 use crate::trial::Mark;
 use facts::{HostView, Subject, Subjects};
@@ -53,13 +52,9 @@ impl Watcher {
     pub(super) fn poll_all(&mut self, host: &HostView) -> Vec<Mark> {
         let now = Watcher::of(host);
         let mut marks = self.poll_quotas(host);
-        let settings = setting_differences(&self.machine, &now.machine).into_iter();
+        let settings = changed_settings(&self.machine, &now.machine).into_iter();
         // Quotas are marked by their groups.
-        let settings = settings.filter(|it| it.name != CPU_QUOTAS);
-        marks.extend(settings.map(|it| {
-            let SettingDifference { name, a: from, b: to } = it;
-            Mark::Setting { name, from, to }
-        }));
+        marks.extend(settings.filter(|it| !it.is_of_quotas()));
         let finding = |check: &&'static str| Mark::Finding {
             check: (*check).to_owned(),
             is_there: now.findings.contains(check),
@@ -68,6 +63,12 @@ impl Watcher {
         (self.machine, self.findings) = (now.machine, now.findings);
         marks
     }
+}
+
+/// A mark for each setting that differs between two looks at a host by one node.
+pub fn changed_settings(before: &Fingerprint, now: &Fingerprint) -> Vec<Mark> {
+    let mark = |SettingDifference { name, a: from, b: to }| Mark::Setting { name, from, to };
+    setting_differences(before, now).into_iter().map(mark).collect()
 }
 
 fn findings(host: &HostView) -> BTreeSet<&'static str> {
