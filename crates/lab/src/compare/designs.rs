@@ -180,7 +180,7 @@ pub fn separate(a: Side<'_>, b: Side<'_>, terms: &Terms) -> Difference {
     };
     let main = judged(Measure::Figure, sign, margin);
     let count = |side: Side<'_>| side.record.trials.iter().filter(|it| it.arm == side.arm).count();
-    let n = count(a).min(count(b));
+    let (of_a, of_b) = (count(a), count(b));
     let nothing = Verdict::TooFew { have: 0, needed: 1, so_far: None };
     let verdict = main.as_ref().map_or(nothing, |it| it.verdict);
     let cycles = ratio(Measure::FigureCycles, sign);
@@ -188,8 +188,8 @@ pub fn separate(a: Side<'_>, b: Side<'_>, terms: &Terms) -> Difference {
         values(a.record, a.arm, Measure::Figure).zip(values(b.record, b.arm, Measure::Figure));
     let allowance = main.map(|it| it.allowance);
     Difference {
-        design: Design::Separate,
-        n,
+        design: Design::Separate(of_a, of_b),
+        n: of_a.min(of_b),
         raced: None,
         close: Close::of(&verdict, allowance.as_ref(), margin),
         planning: None,

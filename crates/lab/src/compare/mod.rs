@@ -43,8 +43,8 @@ use crate::verdict::{Allowance, BetweenRuns, Closeness, Ratio, Verdict};
 pub enum Design {
     /// In blocks, each with both arms in random order.
     Interleaved,
-    /// Each arm at another time.
-    Separate,
+    /// Each arm at another time: so many trials of A and of B.
+    Separate(usize, usize),
     /// Several results of each, so many of A and of B: what differs from run to run is in the interval.
     Runs(usize, usize),
     /// Nodes of a race, at the same time: nothing is drawn, so that it speaks of this race only.

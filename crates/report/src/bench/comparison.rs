@@ -118,13 +118,14 @@ fn parts(allowance: &Allowance) -> [String; 2] {
 
 /// What was measured, and in how many blocks or trials.
 fn basis(it: &Comparison, manner: Manner) -> String {
-    let n = u32::try_from(it.difference.n).unwrap_or(u32::MAX);
+    let trials = |n: usize| manner.counted(u32::try_from(n).unwrap_or(u32::MAX));
     let n = match it.difference.design {
-        Design::Race => manner.counted(n),
-        Design::Interleaved => counted(n, "block"),
+        Design::Race => trials(it.difference.n),
+        Design::Interleaved => counted(it.difference.n as u64, "block"),
         Design::Runs(a, b) if a == b => format!("{a} results of each"),
         Design::Runs(a, b) => format!("{a} results of {} and {b} of {}", it.a, it.b),
-        Design::Separate => format!("{} of each", manner.counted(n)),
+        Design::Separate(a, b) if a == b => format!("{} of each", trials(a)),
+        Design::Separate(a, b) => format!("{} of {} and {b} of {}", trials(a), it.a, it.b),
     };
     format!("{}, {n}", it.figure)
 }
@@ -144,7 +145,7 @@ fn too_few(it: &Comparison, manner: Manner, have: usize, needed: usize) -> Strin
         Design::Runs(..) => {
             format!("Too few results to say: {have} of one, and {needed} of each are needed")
         }
-        Design::Separate => {
+        Design::Separate(..) => {
             let trials = manner.one();
             format!("Too few {trials}s to say: {have} of one, and {needed} of each are needed")
         }

@@ -12,6 +12,8 @@ pub(crate) enum Kind {
     Elapsed,
     /// A rate: B makes fewer of them a second.
     Rate,
+    /// How long something in it took: B's is longer.
+    Time,
     /// Any other number: B's is higher.
     Value,
 }
@@ -21,8 +23,31 @@ impl Kind {
         match (figure, unit) {
             ("elapsed", _) => Kind::Elapsed,
             (_, "1/s") => Kind::Rate,
+            (_, "s" | "ms" | "us" | "ns") => Kind::Time,
             _ => Kind::Value,
         }
+    }
+
+    /// Which way a result differs: `less` time, `fewer` commits/s, `shorter`, `lower`.
+    pub(crate) fn way(self, is_less: bool) -> &'static str {
+        match (self, is_less) {
+            (Kind::Elapsed, true) => "less",
+            (Kind::Rate, true) => "fewer",
+            (Kind::Elapsed | Kind::Rate, false) => "more",
+            (Kind::Time, true) => "shorter",
+            (Kind::Time, false) => "longer",
+            (Kind::Value, true) => "lower",
+            (Kind::Value, false) => "higher",
+        }
+    }
+
+    /// `between 0.7 % less and 0.1 % more`, without what it is more of; `None` where neither end differs from nothing.
+    pub(crate) fn between(self, ratio: &Ratio) -> Option<String> {
+        let (_, Interval { low, high }) = ratio.change();
+        let [near, far] = percents([low, high], ratio);
+        let [at_low, at_high] = [low, high].map(|it| self.way(it < 0.0));
+        let differs = low != 0.0 || high != 0.0;
+        differs.then(|| format!("between {near} % {at_low} and {far} % {at_high}"))
     }
 }
 
@@ -41,7 +66,7 @@ impl<'a> Words<'a> {
     pub(super) fn of(it: &'a Comparison) -> Words<'a> {
         let words = Words::between(&it.a, &it.b, &it.figure, &it.unit);
         match it.difference.design {
-            Design::Separate => {
+            Design::Separate(..) => {
                 let (a, b) = match (&*it.a, &*it.b) {
                     ("before", "after") => {
                         ("the run before".to_owned(), "the run after".to_owned())
@@ -70,8 +95,8 @@ impl<'a> Words<'a> {
             (Kind::Elapsed, true) => "took",
             (Kind::Rate, false) => "makes",
             (Kind::Rate, true) => "made",
-            (Kind::Value, false) => "is",
-            (Kind::Value, true) => "was",
+            (Kind::Time | Kind::Value, false) => "is",
+            (Kind::Time | Kind::Value, true) => "was",
         }
     }
 
@@ -87,7 +112,9 @@ impl<'a> Words<'a> {
             let sentence = match self.kind {
                 Kind::Elapsed => format!("{b} {verb} {times} times as long as {a}"),
                 Kind::Rate => format!("{b} {verb} {times} times as many {figure}/s as {a}"),
-                Kind::Value => format!("the {figure} of {b} {verb} {times} times that of {a}"),
+                Kind::Time | Kind::Value => {
+                    format!("the {figure} of {b} {verb} {times} times that of {a}")
+                }
             };
             return (sentence, format!("{low} to {high}"));
         }
@@ -95,12 +122,13 @@ impl<'a> Words<'a> {
         let is_less = change < 0.0;
         let [near, far] = if is_less { [high, low] } else { [low, high] };
         let [change, near, far] = percents([change, near, far], ratio);
+        let way = self.kind.way(is_less);
         let sentence = match self.kind {
             Kind::Elapsed if is_less => format!("{b} {verb} {change} % less time than {a}"),
             Kind::Elapsed => format!("{b} {verb} {change} % longer than {a}"),
-            Kind::Rate => format!("{b} {verb} {change} % {} {figure}/s than {a}", fewer(is_less)),
-            Kind::Value => {
-                format!("the {figure} of {b} {verb} {change} % {} than that of {a}", lower(is_less))
+            Kind::Rate => format!("{b} {verb} {change} % {way} {figure}/s than {a}"),
+            Kind::Time | Kind::Value => {
+                format!("the {figure} of {b} {verb} {change} % {way} than that of {a}")
             }
         };
         (sentence, format!("{near} to {far} %"))
@@ -109,39 +137,31 @@ impl<'a> Words<'a> {
     /// `B takes between 0.7 % less and 0.1 % more time than A`.
     pub(super) fn range(&self, ratio: &Ratio) -> String {
         let Words { a, b, figure, .. } = self;
-        let (_, interval) = ratio.change();
-        let ends = [interval.low, interval.high];
-        let [low, high] = percents(ends, ratio);
-        let [at_low, at_high] = ends.map(|it| it < 0.0);
+        let Some(between) = self.kind.between(ratio) else { return self.alike() };
         let verb = self.verb();
         match self.kind {
-            Kind::Elapsed => format!(
-                "{b} {verb} between {low} % {} and {high} % {} time than {a}",
-                less(at_low),
-                less(at_high)
-            ),
-            Kind::Rate => format!(
-                "{b} {verb} between {low} % {} and {high} % {} {figure}/s than {a}",
-                fewer(at_low),
-                fewer(at_high)
-            ),
-            Kind::Value => format!(
-                "the {figure} of {b} {verb} between {low} % {} and {high} % {} than that of {a}",
-                lower(at_low),
-                lower(at_high)
-            ),
+            Kind::Elapsed => format!("{b} {verb} {between} time than {a}"),
+            Kind::Rate => format!("{b} {verb} {between} {figure}/s than {a}"),
+            Kind::Time | Kind::Value => {
+                format!("the {figure} of {b} {verb} {between} than that of {a}")
+            }
+        }
+    }
+
+    /// `B takes as long as A`.
+    fn alike(&self) -> String {
+        let Words { a, b, figure, .. } = self;
+        let verb = self.verb();
+        match self.kind {
+            Kind::Elapsed => format!("{b} {verb} as long as {a}"),
+            Kind::Rate => format!("{b} {verb} as many {figure}/s as {a}"),
+            Kind::Time | Kind::Value => format!("the {figure} of {b} {verb} that of {a}"),
         }
     }
 
     /// `B takes as long as A, within 1 %: the difference is between -0.7 and +0.1 %`.
     pub(super) fn same(&self, ratio: &Ratio, margin: f64) -> String {
-        let Words { a, b, figure, .. } = self;
-        let verb = self.verb();
-        let like = match self.kind {
-            Kind::Elapsed => format!("{b} {verb} as long as {a}"),
-            Kind::Rate => format!("{b} {verb} as many {figure}/s as {a}"),
-            Kind::Value => format!("the {figure} of {b} {verb} that of {a}"),
-        };
+        let like = self.alike();
         let ([_, low, high], margin) = (signed(ratio), requested(margin));
         format!("{like}, within {margin} %: the difference is between {low} and {high} %")
     }
@@ -175,18 +195,6 @@ pub(crate) fn signed(ratio: &Ratio) -> [String; 3] {
     })
 }
 
-pub(crate) fn less(is_less: bool) -> &'static str {
-    if is_less { "less" } else { "more" }
-}
-
-pub(crate) fn fewer(is_less: bool) -> &'static str {
-    if is_less { "fewer" } else { "more" }
-}
-
-pub(crate) fn lower(is_less: bool) -> &'static str {
-    if is_less { "lower" } else { "higher" }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,6 +226,27 @@ mod tests {
         assert_eq!((&*sentence, &*interval), ("B makes 50 % fewer commits/s than A", "40 to 60 %"));
         let (sentence, _) = rate.claim(&ratio(1.0, 0.8, 1.2));
         assert_eq!(sentence, "B makes 2.0 times as many commits/s as A");
+    }
+
+    #[test]
+    fn a_time_within_a_result_is_longer_or_shorter() {
+        let latency = Words::between("A", "B", "latency", "ns");
+        let (sentence, _) = latency.claim(&ratio(0.06, 0.059, 0.061));
+        assert_eq!(sentence, "the latency of B is 6.0 % longer than that of A");
+        let unsure = latency.range(&ratio(-0.003, -0.007, 0.001));
+        assert_eq!(
+            unsure,
+            "the latency of B is between 0.7 % shorter and 0.1 % longer than that of A"
+        );
+    }
+
+    #[test]
+    fn where_neither_end_differs_they_are_alike() {
+        let equal = ratio(0.0, 0.0, 0.0);
+        let of = |figure, unit| Words::between("A", "B", figure, unit).range(&equal);
+        assert_eq!(of("elapsed", "s"), "B takes as long as A");
+        assert_eq!(of("commits", "1/s"), "B makes as many commits/s as A");
+        assert_eq!(of("speed", "M/s"), "the speed of B is that of A");
     }
 
     #[test]

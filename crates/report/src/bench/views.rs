@@ -205,7 +205,7 @@ impl<'a> ComparisonView<'a> {
             better: it.better,
             design: match difference.design {
                 Design::Interleaved => DesignName::Interleaved,
-                Design::Separate => DesignName::Separate,
+                Design::Separate(..) => DesignName::Separate,
                 Design::Runs(..) => DesignName::Runs,
                 Design::Race => DesignName::Race,
             },

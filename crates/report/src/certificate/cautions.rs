@@ -20,9 +20,9 @@ pub(super) fn cautions(certificate: &Certificate<'_>) -> Vec<String> {
     let design = certificate.comparison.difference.design;
     let of_change = certificate.change.and_then(|change| match design {
         Design::Interleaved | Design::Race => of_trials(change, before),
-        Design::Separate | Design::Runs(..) => of_moments(change, before, after),
+        Design::Separate(..) | Design::Runs(..) => of_moments(change, before, after),
     });
-    let of_design = (design == Design::Separate).then(|| {
+    let of_design = matches!(design, Design::Separate(..)).then(|| {
         "Before and after were measured at different times: other changes between them are part of the difference."
             .to_owned()
     });

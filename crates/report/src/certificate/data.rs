@@ -122,7 +122,7 @@ impl Certificate<'_> {
             Design::Race => {
                 "Both ran at the same time; each interval of the race is a trial.".to_owned()
             }
-            Design::Separate | Design::Runs(..) => {
+            Design::Separate(..) | Design::Runs(..) => {
                 "Each of the two in a moment of its own; the clock was probed around each trial."
                     .to_owned()
             }

@@ -38,15 +38,24 @@ pub(super) fn recommendation(study: &Study<'_>) -> Recommendation {
     let mut found = study.analysis.recommendation.clone();
     if let Recommendation::Change { expected, slower_where, .. } = &mut found {
         expected.iter_mut().enumerate().for_each(|(at, it)| own(at, it));
-        slower_where.iter_mut().for_each(|it| own(it.workload, &mut it.change));
+        for it in slower_where {
+            if let Some(workload) = study.analysis.workloads.get(it.workload) {
+                it.estimate = turned(Changed::of(study, workload), &it.estimate);
+            }
+        }
     }
     found
 }
 
 fn turn(changed: Changed<'_>, estimate: &mut Known<Estimate>) {
-    let Known::Value(it) = estimate else { return };
-    let [change, low, high] = changed.ends(it);
-    *it = Estimate { change, interval: Interval { low, high }, ..*it };
+    if let Known::Value(it) = estimate {
+        *it = turned(changed, it);
+    }
+}
+
+fn turned(changed: Changed<'_>, estimate: &Estimate) -> Estimate {
+    let [change, low, high] = changed.ends(estimate);
+    Estimate { change, interval: Interval { low, high }, ..*estimate }
 }
 
 #[cfg(test)]

@@ -238,6 +238,8 @@ pub struct SlowerWhere {
     pub condition: usize,
     /// The level of it.
     pub level: usize,
-    /// By how much, as a share above 0, against the first levels of all settings under the same condition.
-    pub change: f64,
+    /// By how much, against the first levels of all settings under the same condition. Those of all workloads and conditions hold
+    /// together.
+    #[serde(flatten)]
+    pub estimate: Estimate,
 }

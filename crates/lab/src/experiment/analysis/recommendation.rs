@@ -1,12 +1,14 @@
 //! What to do with the machine: which combinations of settings can be chosen, which of them are Pareto-optimal, and which is recommended.
 
+use super::contrast::estimate;
 use super::effects::watts;
 use super::forecast::{BlockForecasts, Forecast, Forecasts, Term, terms};
 use super::study::{Candidates, Study};
-use super::{LEVEL, Recommendation, SlowerWhere, WorkloadAnalysis};
+use super::{Recommendation, SlowerWhere, WorkloadAnalysis};
 
 use crate::experiment::{Kind, Shape};
 use crate::stats::Mean;
+use crate::verdict::confidence;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the trials of a study come to.
@@ -186,23 +188,24 @@ fn has_dependence(study: &Study<'_>, workloads: &[WorkloadAnalysis]) -> bool {
 /// A condition cannot be chosen, so that what is advised is what is best on the average of its levels. Where that is not best under
 /// each of them, the recommendation has to say so: one condition pays for the others.
 pub(super) fn slower_where(study: &Study<'_>, levels: &[usize]) -> Vec<SlowerWhere> {
-    let mut found: Vec<(SlowerWhere, Mean)> = Vec::new();
+    let mut asked = Vec::new();
     for workload in 0..study.design().workloads.len() {
         for (condition, factor) in study.design().factors.iter().enumerate() {
             let n_levels = if factor.kind() == Kind::Setting { 0 } else { factor.levels.len() };
             for level in 0..n_levels {
                 let contrast = study.grid.change_where(workload, levels, (condition, level));
-                let mean = contrast.mean(&study.measured.figure, study.confidence());
-                found.extend(mean.value().map(|it| {
-                    let change = it.mean.exp_m1();
-                    (SlowerWhere { workload, condition, level, change }, *it)
-                }));
+                asked.push((workload, condition, level, contrast));
             }
         }
     }
-    let level = LEVEL / found.len().max(1) as f64;
-    let slower = found.into_iter().filter(|(it, mean)| mean.p < level && it.change > 0.0);
-    slower.map(|(it, _)| it).collect()
+    let confidence = confidence(asked.len());
+    let found = asked.into_iter().filter_map(|(workload, condition, level, contrast)| {
+        let mean = contrast.mean(&study.measured.figure, confidence);
+        let estimate = estimate(mean.value()?, confidence);
+        let is_slower = estimate.is_claimed && estimate.change > 0.0;
+        is_slower.then_some(SlowerWhere { workload, condition, level, estimate })
+    });
+    found.collect()
 }
 
 /// Their places in the list of combinations; of those that differ in conditions alone, the first.

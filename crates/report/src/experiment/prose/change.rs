@@ -1,6 +1,6 @@
 //! What a level makes of a workload's main result, in words: in the result's own unit and direction.
 
-use crate::bench::differs::{self, Kind, fewer, less, lower, percents};
+use crate::bench::differs::{self, Kind, percents};
 use crate::bench::percent;
 use crate::experiment::Study;
 use lab::compare::ClockShare;
@@ -67,49 +67,54 @@ impl<'a> Changed<'a> {
 
     /// Against another level, with its interval: `cpu-loop take 7.0 % less time than with powersave (6.1 to 7.9 %)`.
     pub(super) fn claim(self, estimate: &Estimate, other: &str) -> String {
+        self.told(estimate, Some(other))
+    }
+
+    /// The same of what is not against one level: `cpu-loop take 7.0 % less time (6.1 to 7.9 %)`.
+    pub(super) fn much(self, estimate: &Estimate) -> String {
+        self.told(estimate, None)
+    }
+
+    fn told(self, estimate: &Estimate, other: Option<&str>) -> String {
+        let against = |word: &str| other.map_or(String::new(), |it| format!(" {word} with {it}"));
         let ratio = self.ratio(estimate);
         let [change, low, high] = self.ends(estimate);
         if change >= LARGE {
             let decimals = ratio.decimals_of_times();
             let [much, low, high] =
                 [change, low, high].map(|it| format!("{:.decimals$}", 1.0 + it));
-            return format!("{} as with {other} ({low} to {high})", self.phrase(change, &much));
+            let (phrase, as_with) = (self.phrase(change, &much), against("as"));
+            return format!("{phrase}{as_with} ({low} to {high})");
         }
         let [near, far] = if change < 0.0 { [high, low] } else { [low, high] };
         let [much, near, far] = percents([change, near, far], &ratio);
-        format!("{} than with {other} ({near} to {far} %)", self.phrase(change, &much))
+        format!("{}{} ({near} to {far} %)", self.phrase(change, &much), against("than"))
     }
 
-    /// Where a change lies that was not shown: `between 1.9 % less and 0.4 % more time`.
-    pub(super) fn range(self, estimate: &Estimate) -> String {
-        let [_, low, high] = self.ends(estimate);
-        let [at_low, at_high] = percents([low, high], &self.ratio(estimate));
-        let way = match self.kind {
-            Kind::Elapsed => less,
-            Kind::Rate => fewer,
-            Kind::Value => lower,
-        };
-        let what = match self.kind {
-            Kind::Elapsed => " time".to_owned(),
-            Kind::Rate => format!(" {}/s", self.figure),
-            Kind::Value => String::new(),
-        };
-        let (low, high) = (way(low < 0.0), way(high < 0.0));
-        format!("between {at_low} % {low} and {at_high} % {high}{what}")
+    /// Where a change lies that was not shown: `between 1.9 % less and 0.4 % more time`; `None` where the results are equal.
+    pub(super) fn range(self, estimate: &Estimate) -> Option<String> {
+        let between = self.kind.between(&self.ratio(estimate))?;
+        Some(match self.kind {
+            Kind::Elapsed => format!("{between} time"),
+            Kind::Rate => format!("{between} {}/s", self.figure),
+            Kind::Time | Kind::Value => between,
+        })
     }
 
     /// `much` is a share in percent, or how many times as much from half as much again on.
     fn phrase(self, own: f64, much: &str) -> String {
         let Changed { name, figure, .. } = self;
         let (is_large, is_less) = (own >= LARGE, own < 0.0);
+        let way = self.kind.way(is_less);
         match self.kind {
             Kind::Elapsed if is_large => format!("{name} take {much} times as long"),
             Kind::Elapsed if is_less => format!("{name} take {much} % less time"),
             Kind::Elapsed => format!("{name} take {much} % longer"),
             Kind::Rate if is_large => format!("{name} do {much} times as many {figure}/s"),
-            Kind::Rate => format!("{name} do {much} % {} {figure}/s", fewer(is_less)),
+            Kind::Rate => format!("{name} do {much} % {way} {figure}/s"),
+            Kind::Time if is_large => format!("the {figure} of {name} {much} times as long"),
             Kind::Value if is_large => format!("the {figure} of {name} {much} times as high"),
-            Kind::Value => format!("the {figure} of {name} {much} % {}", lower(is_less)),
+            Kind::Time | Kind::Value => format!("the {figure} of {name} {much} % {way}"),
         }
     }
 }
@@ -151,7 +156,7 @@ mod tests {
 
     #[test]
     fn what_is_not_shown_is_a_range_with_both_its_ends() {
-        let range = |it: Changed<'_>| it.range(&estimate(0.001, 0.004));
+        let range = |it: Changed<'_>| it.range(&estimate(0.001, 0.004)).unwrap();
         assert_eq!(
             range(changed("elapsed", "s", Better::Lower)),
             "between 0.3 % less and 0.5 % more time"

@@ -48,10 +48,13 @@ fn effect_sentence(
         Known::Value(it) if it.is_claimed => {
             format!("{level} makes {}{}", changed.claim(it, first), clock(changed, effect, it))
         }
-        Known::Value(it) => format!(
-            "{level}: no effect on {workload} shown; if there is one, it is {} than with {first}",
-            changed.range(it)
-        ),
+        Known::Value(it) => {
+            let range = changed.range(it).map_or_else(
+                || format!("its results are those with {first}"),
+                |range| format!("if there is one, it is {range} than with {first}"),
+            );
+            format!("{level}: no effect on {workload} shown; {range}")
+        }
     };
     EffectSentence { sentence, beside: beside(effect).filter(|_| claimed), is_claimed: claimed }
 }
@@ -67,9 +70,10 @@ fn clock(changed: Changed<'_>, effect: &Effect, estimate: &Estimate) -> String {
         let within = percent(low.max(high));
         return format!("; the clock explains it: in cycles both are the same within {within} %");
     }
-    let left = match left.is_claimed {
-        true => format!("in cycles it is {}", changed.range(left)),
-        false => format!("in cycles no difference is shown: it is {}", changed.range(left)),
+    let left = match changed.range(left) {
+        Some(range) if left.is_claimed => format!("in cycles it is {range}"),
+        Some(range) => format!("in cycles no difference is shown: it is {range}"),
+        None => "in cycles both are the same".to_owned(),
     };
     if alone.abs() < LEAST {
         return format!("; the clock was the same, and {left}");

@@ -63,7 +63,10 @@ fn sentence(study: &Study<'_>, workload: &WorkloadAnalysis, it: &Interaction) ->
     let other = study.level(first, 0);
     let [most, least] = places.map(|(estimate, place)| match estimate.is_claimed {
         true => format!("makes {} where {place}", changed.claim(estimate, other)),
-        false => format!("shows no effect where {place} ({})", changed.range(estimate)),
+        false => {
+            let range = changed.range(estimate).map_or(String::new(), |it| format!(" ({it})"));
+            format!("shows no effect where {place}{range}")
+        }
     });
     let setting = study.setting(first, it.levels.0);
     let name = study.workload_name(&workload.workload);

@@ -129,7 +129,8 @@ fn losses(
     let others = slower_where.iter().filter(|it| !slower.contains(&it.workload));
     let others = others.filter_map(|it| {
         let condition = study.setting(it.condition, it.level);
-        Some(format!("{} where {condition}", about(it.workload, it.change)?))
+        let workload = study.analysis.workloads.get(it.workload)?;
+        Some(format!("{} where {condition}", Changed::of(study, workload).much(&it.estimate)))
     });
     on_the_whole.chain(others).collect()
 }
@@ -169,6 +170,8 @@ fn workloads(study: &Study<'_>) -> String {
 mod tests {
     use super::*;
     use crate::experiment::fixture;
+    use lab::experiment::analysis::Estimate;
+    use lab::stats::Interval;
 
     fn of(recommendation: Recommendation) -> String {
         let (record, mut analysis) = fixture::study();
@@ -192,7 +195,9 @@ mod tests {
             change([-0.55, -0.031], &[], &[]),
             "governor=performance makes cpu-loop take 55 % less time and the speed of cpu-speed 3.2 % higher"
         );
-        let loaded = |workload| SlowerWhere { workload, condition: 2, level: 1, change: 0.12 };
+        let interval = Interval { low: 0.10, high: 0.14 };
+        let estimate = Estimate { change: 0.12, interval, confidence: 0.99, is_claimed: true };
+        let loaded = |workload| SlowerWhere { workload, condition: 2, level: 1, estimate };
         assert_eq!(
             change([-0.55, 0.02], &[1], &[loaded(1)]),
             "governor=performance makes cpu-loop take 55 % less time, but the speed of cpu-speed 2.0 % lower"
@@ -200,7 +205,7 @@ mod tests {
         assert_eq!(
             change([-0.55, -0.031], &[], &[loaded(1)]),
             "governor=performance makes cpu-loop take 55 % less time and the speed of cpu-speed 3.2 % higher, but \
-             the speed of cpu-speed 11 % lower where load=all-cores"
+             the speed of cpu-speed 11 % lower (9 to 12 %) where load=all-cores"
         );
     }
 

@@ -56,7 +56,7 @@ fn a_change_names_the_conditions_in_which_it_is_slower() {
     assert_eq!((levels, slower), (vec![1, 0], vec![]));
     let [it] = slower_where[..] else { panic!("{slower_where:?}") };
     assert_eq!((it.workload, it.condition, it.level), (1, 1, 1));
-    assert!((it.change - (2_f64.powf(0.2) - 1.0)).abs() < 0.003, "{it:?}");
+    assert!((it.estimate.change - (2_f64.powf(0.2) - 1.0)).abs() < 0.003, "{it:?}");
 }
 
 #[test]
