@@ -37,8 +37,7 @@ pub(super) fn sections(n_experiments: u32) -> String {
 const BARS: &str = "Bars: false claims at most 1.5 %, covered at least 97 %, a change found within 2 s of it in 99 %. What lasts as \
      long as what was looked at is seen by no statistic of it, and there the first two are missed: a step between two moments, runs \
      that differ by more than is allowed for them, five trials in modes of ten, one arm of few trials that wander, and races of \
-     up to two minutes in which a node wanders (AR(1) 0.9, 0.98) or changes its regime. Several runs and legs are for that. The third is \
-     missed where nodes stall or have checkpoints as well.\n\n";
+     up to five minutes in which a node wanders (AR(1) 0.9, 0.98) or changes its regime. Several runs and legs are for that.\n\n";
 
 /// The line by which this part of the page is found.
 pub(super) const HEADING: &str = "## Verdicts by themselves\n\n";
