@@ -5,7 +5,9 @@
 //! names of machines, volumes and addresses.
 
 mod answers;
+
 use crate::record::Fingerprint;
+use crate::trial::CPU_QUOTAS;
 use answers::{by_cpu, of_policies, of_register, vulnerabilities};
 use facts::cpu::turbo::is_sold_with_turbo;
 use facts::msr::clock_modulation::Duty;
@@ -17,9 +19,6 @@ use std::fmt::Display;
 
 /// What a machine is asked, and what it is called in a result.
 type Question = (&'static str, fn(&HostView) -> Fact<String>);
-
-/// The question for the quotas of control groups.
-pub(crate) const CPU_QUOTAS: &str = "cpu quotas";
 
 /// Every question. Who adds one makes older results differ in it from later ones, where both are compared.
 const QUESTIONS: &[Question] = &[

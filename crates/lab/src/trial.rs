@@ -6,7 +6,6 @@ mod packed;
 pub use packed::{Entries, PackedList};
 
 use crate::failure::Failure;
-use crate::fingerprint::CPU_QUOTAS;
 use crate::known::Known;
 use crate::throttling::Throttling;
 use labels::{Kind, Label};
@@ -370,6 +369,9 @@ pub enum Mark {
         text: String,
     },
 }
+
+/// The setting of a fingerprint that holds the quotas of control groups.
+pub(crate) const CPU_QUOTAS: &str = "cpu quotas";
 
 /// The check whose findings are about the groups that a node runs in.
 const OF_QUOTAS: &str = "cgroup-quota-throttling";
