@@ -36,7 +36,13 @@ const CASES: &[(&str, Arms)] = &[
         Arms::Bench("cpu-speed --iterations 20000000", "cpu-speed --iterations 20000001"),
     ),
     ("all-cores", Arms::Bench("all-cores --iterations 1000000", "all-cores --iterations 1000001")),
-    ("spin-pair", Arms::Bench("spin-pair --iterations 1000000", "spin-pair --iterations 1000001")),
+    (
+        "spin-pair",
+        Arms::Bench(
+            "spin-pair --cpus 0,1 --iterations 1000000",
+            "spin-pair --cpus 0,1 --iterations 1000001",
+        ),
+    ),
     ("wakeup", Arms::Bench("wakeup --iterations 200", "wakeup --iterations 201")),
     ("memory", Arms::Bench("memory --iterations 100000", "memory --iterations 100001")),
     ("syscall", Arms::Bench("syscall --iterations 100000", "syscall --iterations 100001")),
