@@ -5,7 +5,7 @@ mod each;
 pub use each::{of_each, sides_of_each};
 
 use crate::compare::{
-    Difference, EarlierRuns, Measure, Run, Side, Terms, against, doubts_of_either, interleaved,
+    Difference, EarlierRuns, Measure, Run, Side, Terms, against, doubts_of_runs, interleaved,
     separate,
 };
 use crate::doubt::Raised;
@@ -151,7 +151,7 @@ pub fn within_margin(record: &Record, margin: Option<f64>) -> Result<Vec<Compari
 ///
 /// Errors: they have different results, in words.
 pub fn between(a: Side<'_>, b: Side<'_>, terms: &Terms) -> Result<Comparison, String> {
-    Comparison::of(a, b, separate(a, b, terms), doubts_of_either(a, b))
+    Comparison::of(a, b, separate(a, b, terms), doubts_of_runs(&[a], &[b]))
 }
 
 impl Comparison {
@@ -165,8 +165,8 @@ impl Comparison {
         Ok(Comparison {
             a: a.name.to_owned(),
             b: b.name.to_owned(),
-            figure,
-            unit,
+            figure: figure.to_owned(),
+            unit: unit.to_owned(),
             better,
             difference,
             runs: None,
@@ -178,9 +178,9 @@ impl Comparison {
 /// What the main result of both arms is; `None` where neither has one.
 ///
 /// Errors: they have different ones, in words.
-fn same_shape(a: Side<'_>, b: Side<'_>) -> Result<Option<(String, String, Better)>, String> {
-    let (of_a, of_b) = (shape(a), shape(b));
-    if let (Some((name_a, unit_a, _)), Some((name_b, unit_b, _))) = (&of_a, &of_b)
+fn same_shape<'a>(a: Side<'a>, b: Side<'a>) -> Result<Option<(&'a str, &'a str, Better)>, String> {
+    let (of_a, of_b) = (a.shape(), b.shape());
+    if let (Some((name_a, unit_a, _)), Some((name_b, unit_b, _))) = (of_a, of_b)
         && of_a != of_b
     {
         let (a, b) = (a.name, b.name);
@@ -189,13 +189,6 @@ fn same_shape(a: Side<'_>, b: Side<'_>) -> Result<Option<(String, String, Better
         ));
     }
     Ok(of_a.or(of_b))
-}
-
-/// What the main result of an arm is: its name, its unit, and which way is faster.
-fn shape(side: Side<'_>) -> Option<(String, String, Better)> {
-    let mut trials = side.record.trials.iter().filter(|it| it.arm == side.arm);
-    let figure = trials.find_map(|it| it.outcome.figures.first())?;
-    Some((figure.name.to_owned(), figure.unit.to_owned(), figure.better))
 }
 
 /// The arms of a record, the fastest first, each judged against the one in the middle: where one is slow, all others are like

@@ -1,7 +1,7 @@
 //! The two designs: arms whose trials were interleaved in blocks, and arms whose trials were taken at different times.
 
 use super::{ClockShare, Close, Design, Difference, Measure, Planning, Raced, Terms, race};
-use crate::doubt::{Doubt, Raised};
+use crate::doubt::Doubt;
 use crate::known::Known;
 use crate::record::{Record, setting_differences};
 use crate::stats::{Sample, Unfit, slow_trials, trimmed_mean};
@@ -24,10 +24,17 @@ pub fn interleaved(record: &Record, arms: (usize, usize), terms: &Terms) -> Diff
     let main = blocks(Measure::Figure, sign);
     let n = main.as_ref().map_or(0, Sample::len);
     let verdict = judged(main, confidence, terms.margin);
-    // Trials whose pieces took turns had one clock: in cycles their differences are what they are in time.
-    let one_clock = || Known::missing("the trials took turns in pieces and shared one clock");
-    let cycles = if record.pieces > 1 { one_clock() } else { ratio(Measure::FigureCycles, sign) };
     let clock = ratio(Measure::Clock, -1.0);
+    let (cycles, clock) = if record.pieces > 1 {
+        // Trials whose pieces took turns had one clock: in cycles their differences are what they are in time.
+        let is_known = verdict.ratio().is_some() && clock.value().is_some();
+        let why = if is_known { ONE_CLOCK } else { UNKNOWN_CLOCK };
+        (Known::missing(ONE_CLOCK), Known::missing(why))
+    } else {
+        let cycles = ratio(Measure::FigureCycles, sign);
+        let clock = clock_share(&verdict, &cycles, &clock);
+        (cycles, clock)
+    };
     let of = |arm| values(record, arm, Measure::Figure);
     Difference {
         design: Design::Interleaved,
@@ -36,7 +43,7 @@ pub fn interleaved(record: &Record, arms: (usize, usize), terms: &Terms) -> Diff
         allowance: None,
         close: Close::of(&verdict, None, terms.margin),
         planning: Planning::of(record, n, &verdict),
-        clock: clock_share(&verdict, &cycles, &clock),
+        clock,
         slow_trials: of(arms.0).zip(of(arms.1)).map(|(a, b)| slow_trials(&a, &b)),
         cpu_time: ratio(Measure::CpuTime, 1.0),
         cycles,
@@ -45,16 +52,15 @@ pub fn interleaved(record: &Record, arms: (usize, usize), terms: &Terms) -> Diff
     }
 }
 
+/// Why nothing but the main result of two nodes is compared.
+const SHARED_TIME: &str =
+    "nodes of a race share the time, and their clocks are told interval by interval in the result";
+
 /// Two nodes of a race.
 fn of_nodes(record: &Record, arms: (usize, usize), comparisons: usize) -> Difference {
     let raced = race(record, arms, comparisons);
     let judged = raced.as_ref().and_then(|it| it.verdict().copied());
     let n = raced.as_ref().map_or(0, Raced::n);
-    let unsaid = || {
-        Known::missing(
-            "nodes of a race share the time, and their clocks are told interval by interval in the result",
-        )
-    };
     Difference {
         design: Design::Race,
         n,
@@ -67,12 +73,10 @@ fn of_nodes(record: &Record, arms: (usize, usize), comparisons: usize) -> Differ
         allowance: None,
         close: None,
         planning: None,
-        clock: Known::missing(
-            "nodes of a race share the time, and their clocks are told interval by interval in the result",
-        ),
+        clock: Known::missing(SHARED_TIME),
         slow_trials: None,
-        cpu_time: unsaid(),
-        cycles: unsaid(),
+        cpu_time: Known::missing(SHARED_TIME),
+        cycles: Known::missing(SHARED_TIME),
         settings: setting_differences(record.machine_of(arms.0), record.machine_of(arms.1)),
     }
 }
@@ -108,6 +112,9 @@ pub(super) fn ratio_of(verdict: &Verdict) -> Known<Ratio> {
     verdict.ratio().map_or_else(|| Known::missing("too few trials have it"), |it| Known::Value(*it))
 }
 
+const ONE_CLOCK: &str = "the trials took turns in pieces and shared one clock";
+const UNKNOWN_CLOCK: &str = "the clock is unknown in too many trials";
+
 pub(super) fn clock_share(
     verdict: &Verdict,
     cycles: &Known<Ratio>,
@@ -117,10 +124,7 @@ pub(super) fn clock_share(
         (Some(result), Some(cycles), Some(clock)) => {
             Known::Value(ClockShare::of(result, cycles, clock.log))
         }
-        (Some(_), None, Some(_)) if cycles.reason().is_some_and(|it| it.contains("pieces")) => {
-            Known::missing(cycles.reason().unwrap_or_default())
-        }
-        _ => Known::missing("the clock is unknown in too many trials"),
+        _ => Known::missing(UNKNOWN_CLOCK),
     }
 }
 
@@ -179,8 +183,7 @@ pub fn separate(a: Side<'_>, b: Side<'_>, terms: &Terms) -> Difference {
         None => Known::missing("a trial lacks it"),
     };
     let main = judged(Measure::Figure, sign, margin);
-    let count = |side: Side<'_>| side.record.trials.iter().filter(|it| it.arm == side.arm).count();
-    let (of_a, of_b) = (count(a), count(b));
+    let (of_a, of_b) = (a.trials().count(), b.trials().count());
     let nothing = Verdict::TooFew { have: 0, needed: 1, so_far: None };
     let verdict = main.as_ref().map_or(nothing, |it| it.verdict);
     let cycles = ratio(Measure::FigureCycles, sign);
@@ -203,18 +206,19 @@ pub fn separate(a: Side<'_>, b: Side<'_>, terms: &Terms) -> Difference {
     }
 }
 
-/// What makes either doubtful; what makes both so in the same way, once.
-pub fn doubts_of_either(a: Side<'_>, b: Side<'_>) -> Vec<Raised> {
-    let (of_a, of_b) = (a.doubts(), b.doubts());
-    let (both, only_a): (Vec<Doubt>, Vec<Doubt>) =
-        of_a.into_iter().partition(|it| of_b.contains(it));
-    let only_b = of_b.into_iter().filter(|it| !both.contains(it)).collect::<Vec<_>>();
-    let by = |name, doubts: Vec<Doubt>| doubts.into_iter().map(move |it| Raised::by(name, it));
-    let shared = both.iter().cloned().map(Raised::from);
-    shared.chain(by(a.name, only_a)).chain(by(b.name, only_b)).collect()
-}
+impl<'a> Side<'a> {
+    /// Its trials.
+    pub(crate) fn trials(&self) -> impl Iterator<Item = &'a Trial> + use<'a> {
+        let arm = self.arm;
+        self.record.trials.iter().filter(move |it| it.arm == arm)
+    }
 
-impl Side<'_> {
+    /// What its main result is: its name, its unit, and which way is faster; `None` where no trial has one.
+    pub(crate) fn shape(&self) -> Option<(&'a str, &'a str, Better)> {
+        let figure = self.trials().find_map(|it| it.outcome.figures.first())?;
+        Some((figure.name, figure.unit, figure.better))
+    }
+
     pub(super) fn doubts(&self) -> Vec<Doubt> {
         self.record.doubts_about(&[self.arm]).into_iter().map(|it| it.doubt).collect()
     }

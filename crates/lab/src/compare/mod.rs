@@ -25,7 +25,7 @@ pub use crate::record::SettingDifference;
 pub use alike::{Unlike, unlike};
 pub use clock_share::ClockShare;
 pub(crate) use designs::against;
-pub use designs::{Side, doubts_of_either, interleaved, separate};
+pub use designs::{Side, interleaved, separate};
 pub use earlier::{EarlierRuns, MOST_EARLIER};
 pub use measure::Measure;
 pub use pairs::{Concerns, Marked};

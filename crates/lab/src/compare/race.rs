@@ -60,14 +60,14 @@ pub fn race(record: &Record, nodes: (usize, usize), comparisons: usize) -> Optio
     let marks_of = |trial| pairs.marks_of(record, nodes, trial);
     let mut marks: Vec<Marked> = record.trials.iter().flat_map(marks_of).collect();
     marks.sort_by(|one, other| one.at_s.total_cmp(&other.at_s));
-    let mut cuts: Vec<usize> = marks.iter().flat_map(|it| it.intervals.clone()).collect();
-    cuts.sort_unstable();
-    cuts.dedup();
     if let Some(legs) = record.legs {
         let legs = of_legs(record, nodes, legs.planned, comparisons);
         let race = Race { standing: standing(&pairs.counts), pieces: Vec::new(), cuts: Vec::new() };
         return Some(Raced { race, times_s: pairs.times_s(), marks, legs: Some(legs) });
     }
+    let mut cuts: Vec<usize> = marks.iter().flat_map(|it| it.intervals.clone()).collect();
+    cuts.sort_unstable();
+    cuts.dedup();
     let race = of_race(&pairs.counts, &cuts, comparisons);
     Some(Raced { race, times_s: pairs.times_s(), marks, legs: None })
 }

@@ -60,7 +60,7 @@ pub(crate) fn runs(sides: &[Side<'_>]) -> Vec<Run> {
         let sign = sign_of(side.record);
         Run {
             name: side.name.to_owned(),
-            trials: side.record.trials.iter().filter(|it| it.arm == side.arm).count(),
+            trials: side.trials().count(),
             middle: side.middle(Measure::Figure).map(|it| (sign * it).exp()),
         }
     };

@@ -60,8 +60,7 @@ impl Error {
     fn of(batches: &Sample) -> Error {
         let n = batches.len() as f64;
         let effective = careful_size(batches, RAISED);
-        let mean = batches.in_order().iter().sum::<f64>() / n;
-        let squares: f64 = batches.in_order().iter().map(|it| (it - mean).powi(2)).sum();
+        let (_, squares) = batches.mean_and_squares();
         Error { variance: squares / (n - 1.0) / effective, effective }
     }
 

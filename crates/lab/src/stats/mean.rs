@@ -23,10 +23,8 @@ pub struct Mean {
 /// and Hunter, "Statistics for Experimenters", second edition, sections 3.2 and 4.2: the order within a block is random, so
 /// blocks are independent of each other; contrasts are sums of many trials, so they are nearly normal.
 pub fn mean(sample: &Sample, confidence: f64, needed: usize) -> Result<Mean, Unfit> {
-    let values = sample.at_least(needed.max(2))?.in_order();
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|it| (it - mean).powi(2)).sum();
+    let n = sample.at_least(needed.max(2))?.len() as f64;
+    let (mean, squares) = sample.mean_and_squares();
     let standard_error = (squares / (n - 1.0) / n).sqrt();
     Ok(Mean {
         mean,

@@ -59,6 +59,12 @@ impl Sample {
         self.sorted.len()
     }
 
+    /// The mean of the values, and the sum of their squared distances from it.
+    pub(super) fn mean_and_squares(&self) -> (f64, f64) {
+        let mean = self.in_order.iter().sum::<f64>() / self.len() as f64;
+        (mean, self.in_order.iter().map(|it| (it - mean).powi(2)).sum())
+    }
+
     /// The sample, where it has at least `needed` values.
     pub(super) fn at_least(&self, needed: usize) -> Result<&Sample, Unfit> {
         if self.len() < needed {

@@ -9,13 +9,12 @@ use super::Sample;
 pub fn lag_one(sample: &Sample) -> f64 {
     let values = sample.in_order();
     let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let variance: f64 = values.iter().map(|it| (it - mean).powi(2)).sum();
-    if values.len() < 4 || variance <= 0.0 {
+    let (mean, squares) = sample.mean_and_squares();
+    if values.len() < 4 || squares <= 0.0 {
         return 0.0;
     }
     let products: f64 = values.windows(2).map(|it| (it[0] - mean) * (it[1] - mean)).sum();
-    let raw = products / variance;
+    let raw = products / squares;
     (raw + (1.0 + 4.0 * raw) / n).clamp(-MOST_CORRELATION, MOST_CORRELATION)
 }
 

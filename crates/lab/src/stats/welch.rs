@@ -39,17 +39,12 @@ pub fn means_of_runs(a: &Sample, b: &Sample, confidence: f64) -> Result<Estimate
 /// The limit of Student's t for the difference of two further values (a prediction interval; Hahn and Meeker, "Statistical
 /// Intervals", 1991, section 4.7), with the spread of all groups about their own means. A group of one run says nothing.
 pub fn limit_of_two_runs(groups: &[Sample], confidence: f64) -> Result<f64, Unfit> {
-    let of = |group: &Sample| {
-        let values = group.in_order();
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        values.iter().map(|it| (it - mean).powi(2)).sum::<f64>()
-    };
     let degrees: usize = groups.iter().map(|it| it.len() - 1).sum();
     if degrees < LEAST_RUNS - 1 {
         return Err(Unfit::TooFew { have: degrees + 1, needed: LEAST_RUNS });
     }
     let degrees = degrees as f64;
-    let variance = groups.iter().map(of).sum::<f64>() / degrees;
+    let variance = groups.iter().map(|it| it.mean_and_squares().1).sum::<f64>() / degrees;
     Ok(distributions::t_quantile(1.0 - confidence, degrees) * (2.0 * variance).sqrt())
 }
 

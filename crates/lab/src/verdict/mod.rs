@@ -28,7 +28,7 @@ pub use closeness::Closeness;
 pub use moments::{Moments, between_runs, of_moments};
 pub use outcome::Verdict;
 pub use race::{Cut, Part, Piece, Race, State, of_race};
-pub use ratio::Ratio;
+pub use ratio::{LARGE, Ratio};
 pub use repeats::{LEAST_LEGS, of_legs, of_runs};
 
 /// The confidence of each interval where one output makes so many comparisons: together they hold with 99 %.

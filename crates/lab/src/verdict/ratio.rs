@@ -14,7 +14,7 @@ pub struct Ratio {
 }
 
 /// From here on a ratio is said as "times as much", not in percent.
-const LARGE: f64 = 1.5;
+pub const LARGE: f64 = 1.5;
 
 impl Ratio {
     pub(super) fn new(estimate: Estimate, confidence: f64) -> Ratio {
