@@ -1,12 +1,12 @@
 //! What can be said of a race of two nodes, in sentences: facts of the whole, its pieces, and what changed between them.
 
-use super::differs::Words;
+use super::differs::{Kind, Words};
 use super::quantity::{confidence, percent, significant};
 use facts::quantity::counted;
 use lab::compare::{Legs, Raced};
 use lab::comparison::Comparison;
 use lab::stats::{Interval, Standing};
-use lab::verdict::{Part, Piece, Ratio, State, Verdict};
+use lab::verdict::{LARGE, Part, Piece, Ratio, State, Verdict};
 use std::ops::Range;
 
 /// The names and times that sentences about a race need.
@@ -65,7 +65,7 @@ impl<'a> RaceWords<'a> {
                 let few = format!("Too few legs to say: {have}, and {needed} are needed (--legs)");
                 let so_far = so_far.map(|Interval { low, high }| {
                     let [low, high] = [low, high].map(|it| {
-                        let (change, way) = (it.exp_m1(), if it < 0.0 { "fewer" } else { "more" });
+                        let (change, way) = (it.exp_m1(), Kind::Rate.way(it < 0.0));
                         format!("{:.1} % {way}", change.abs() * 100.0)
                     });
                     let Comparison { a, b, figure, .. } = self.it;
@@ -140,7 +140,7 @@ impl<'a> RaceWords<'a> {
     /// `b made 6 % fewer commits in this race (256,000 against 272,000)`.
     fn fact(&self, standing: &Standing, when: &str) -> String {
         let change = standing.log_ratio.exp_m1();
-        let fewer = if change < 0.0 { "fewer" } else { "more" };
+        let fewer = Kind::Rate.way(change < 0.0);
         let (a, b) = (grouped(standing.totals.a), grouped(standing.totals.b));
         format!(
             "{} made {} % {fewer} {} {when} than {} ({b} against {a})",
@@ -194,14 +194,13 @@ impl<'a> RaceWords<'a> {
     /// `b made 2.4 times as many commits as a`, `they made as many commits, within 1 %`.
     pub(super) fn level(&self, standing: &Standing) -> String {
         const ALIKE: f64 = 0.01;
-        const LARGE: f64 = 1.5;
         let times = standing.log_ratio.exp();
         let (a, b, figure) = (&self.it.a, &self.it.b, &self.it.figure);
         if (times - 1.0).abs() <= ALIKE {
             return format!("they made as many {figure}, within 1 %");
         }
         if times < LARGE {
-            let (share, way) = ((times - 1.0).abs(), if times < 1.0 { "fewer" } else { "more" });
+            let (share, way) = ((times - 1.0).abs(), Kind::Rate.way(times < 1.0));
             return format!("{b} made {} % {way} {figure} than {a}", percent(share));
         }
         format!("{b} made {} times as many {figure} as {a}", significant(times, 2))

@@ -119,8 +119,8 @@ impl<'a> Changed<'a> {
     }
 }
 
-/// From half as much again on a change is told as a multiple, as between two variants.
-const LARGE: f64 = 0.5;
+/// From here on a change is told as a multiple, as between two variants.
+const LARGE: f64 = lab::verdict::LARGE - 1.0;
 
 #[cfg(test)]
 mod tests {
