@@ -12,8 +12,8 @@ use lab::summary::summary;
 use lab::verdict::{Ratio, Verdict, confidence};
 use std::time::Duration;
 
-/// How many trials of each arm there are by default, and how long more are added. Before so many, ten blocks of several arms,
-/// `--until` does not look: the width of an interval of fewer is too often a lucky one.
+/// The default number of trials of each arm, and the time within which more are added. `--until` first looks after this many, which
+/// are ten blocks of several arms: the interval of fewer is too often narrow by luck.
 const TRIALS: u32 = 20;
 const SHORT: Duration = Duration::from_secs(10);
 /// How long `--until` goes on by default.
@@ -180,8 +180,8 @@ fn half_of(verdict: &Verdict) -> Option<f64> {
     verdict.ratio().map(Ratio::half_width)
 }
 
-/// The fewest blocks in which each of so many arms can be told from the first whatever the noise: all blocks lean to one side with a
-/// chance of 2 in 2^n, which has to be below what one of all intervals may miss.
+/// The fewest blocks that can show for each of `n_arms` that it differs from the first: without a difference all n blocks lean to
+/// one side with a chance of 2 in 2^n, which has to be below the chance that one of the intervals misses.
 fn blocks_to_claim(n_arms: usize) -> u32 {
     let wanted = 1.0 - confidence(n_arms.saturating_sub(1));
     (1..64).find(|it| 2.0 * 0.5_f64.powi(*it) < wanted).unwrap_or(64).unsigned_abs()

@@ -54,7 +54,7 @@ impl Noticed {
         !is_known
     }
 
-    /// What one node tells of its host is known of the others there.
+    /// Applies a setting that one node reports to all nodes of its host.
     fn tell(&mut self, node: usize, mark: &Mark) {
         let Mark::Setting { name, to, .. } = mark else { return };
         for other in 0..self.machines.len() {

@@ -1,4 +1,4 @@
-//! What is asked of a race, and what it tells while it goes on.
+//! The plan of a race, and the events that it reports.
 
 use super::nodes::Node;
 use crate::interrupt::Interrupt;

@@ -76,7 +76,7 @@ mod tests {
             }
         });
         assert_eq!(order.into_inner().unwrap(), [0, 1, 2]);
-        // A node that is lost and made ready again waits for nobody who comes after it.
+        // A node that is lost and made ready again does not wait for the turns behind its own.
         drop(Turn::after(0, &turns).take());
     }
 }

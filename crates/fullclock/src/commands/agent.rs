@@ -31,7 +31,7 @@ pub(crate) struct AgentArguments {
     /// Enter this control group first
     #[arg(long, value_name = "FOLDER", requires = "stdio", hide = true)]
     pub(crate) cgroup: Option<PathBuf>,
-    /// Make a control group with a quota of so many CPUs, enter it first, and remove it at the end
+    /// Run in a new control group with this CPU quota, in CPUs, and remove the group at the end
     #[arg(long, value_name = "CPUS", requires = "stdio", conflicts_with = "cgroup", hide = true, value_parser = quantity::cpus)]
     pub(crate) quota: Option<f64>,
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Writes a result as bench does, of ten trials of about so many milliseconds, and gives its path.
+/// Writes a result of ten trials of about this many milliseconds, as `bench` does; returns its path.
 fn kept(folder: &Path, day: u32, iterations: u64, ms: f64) -> String {
     let trial = |at: u64| {
         let value = ms * (1.0 + (at * 5 % 7) as f64 / 1e4) / 1e3;

@@ -595,7 +595,7 @@ impl Drop for Group {
 mod alone {
     use super::*;
 
-    /// Any race that is started meanwhile takes the group of a killed one away.
+    /// Every race removes the groups of killed ones when it starts: no other may start meanwhile.
     #[test]
     fn a_group_goes_with_its_node_however_a_race_ends_and_at_the_next_start_where_that_was_killed()
     {

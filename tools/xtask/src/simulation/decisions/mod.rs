@@ -23,8 +23,8 @@ pub(super) fn sections(n_experiments: u32) -> String {
         races::legs(n_experiments, &mut checked),
     ];
     format!(
-        "{HEADING}{n_experiments} experiments a cell, of fixed seeds; shares in percent, so that with 2000 experiments an error of 0.2 \
-         to 0.5 belongs to a share of 1. A claim is right where the interval of 99 % leaves \"no difference\" out and there is \
+        "{HEADING}{n_experiments} experiments a cell, of fixed seeds; shares in percent; with 2000 experiments a share of 1 is known \
+         to within 0.2 to 0.5. A claim is right where the interval of 99 % leaves \"no difference\" out and there is \
          one. *Covered* is the share of intervals that hold the truth. Of {} outputs, {} contradict themselves: a claim beside \
          an interval that holds 0 or is printed with it, none beside one that leaves it out, an estimate outside its own interval.\n\n{BARS}{}",
         checked.outputs,
