@@ -11,6 +11,7 @@ pub mod platform;
 pub mod preemption;
 pub mod process;
 pub mod programs;
+pub mod roles;
 
 // Former names of these modules, which are still in use.
 pub use kernel as boot_line;
