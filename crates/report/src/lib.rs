@@ -24,6 +24,7 @@ pub mod noise;
 pub mod openmetrics;
 mod page;
 pub mod race;
+pub mod roles;
 pub mod samples;
 pub mod schemas;
 pub mod tick;

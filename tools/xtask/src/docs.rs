@@ -33,6 +33,7 @@ fn files() -> Result<Vec<(PathBuf, String)>> {
         of_rules.map(|it| (docs.join(it.file), it.text(rules::documentation::entries()))).collect();
     let workloads = lab::workloads::PAGE;
     files.push((docs.join(workloads.file), workloads.text(lab::workloads::entries())));
+    files.push((docs.join("roles.md"), report::roles::page()));
     files.push((docs.join("json.md"), schemas::page()));
     let schemas = Path::new("schemas");
     files.push((schemas.join("openapi-1.json"), openapi()?));
