@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod change;
+pub mod client;
 mod clocks;
 pub mod counters;
 pub mod cpu;

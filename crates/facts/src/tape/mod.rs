@@ -17,6 +17,7 @@
 //! Tapes of version 2 packed samples differently, and can still be read. A tape with another number in its first line
 //! is refused. A section that only a later version of fullclock knows is skipped.
 
+mod client;
 mod codec;
 mod deflate;
 mod events;

@@ -4,7 +4,8 @@
 //! fullclock can add some. Tags ascend; each stands at most once.
 
 use super::wire::{Bytes, at_difference, difference, put_number, put_section, put_text};
-use super::{events, groups, table, tasks};
+use super::{client, events, groups, table, tasks};
+use crate::client::ClientSample;
 use crate::counters::{Counters, Family, Moment};
 use crate::parse::Expected;
 use crate::probe::ClockReading;
@@ -20,11 +21,13 @@ pub struct Sample {
     pub clocks: PerCpu<ClockReading>,
     /// Where a trace says that each CPU's time since the sample before went; empty where there was none.
     pub totals: PerCpu<CpuTotals>,
+    /// What was read of a client since the sample before; `None` where none was listened to.
+    pub client: Option<ClientSample>,
 }
 
 impl From<Counters> for Sample {
     fn from(counters: Counters) -> Sample {
-        Sample { counters, clocks: PerCpu::default(), totals: PerCpu::default() }
+        Sample { counters, clocks: PerCpu::default(), totals: PerCpu::default(), client: None }
     }
 }
 
@@ -35,6 +38,7 @@ const TASKS: u64 = 3;
 const GROUPS: u64 = 4;
 const CLOCKS: u64 = 5;
 const TOTALS: u64 = 6;
+const CLIENT: u64 = 8;
 
 /// The tag of a family's table.
 fn tag(family: Family) -> u64 {
@@ -90,6 +94,8 @@ pub(super) fn payload(before: &Counters, sample: &Sample) -> Vec<u8> {
     finish(CLOCKS, &mut section);
     events::put(&mut section, &sample.totals, events::put_totals);
     finish(TOTALS, &mut section);
+    client::put(&mut section, at, sample.client.as_ref());
+    finish(CLIENT, &mut section);
     for ((_, was), (family, is)) in before.tables().zip(after.tables()) {
         table::put(&mut section, at, was, is);
         finish(tag(family), &mut section);
@@ -136,6 +142,7 @@ fn take_section(
         GROUPS => counters.groups = groups::take(section, at, &counters.groups)?,
         CLOCKS => sample.clocks = events::take(section, events::take_clock)?,
         TOTALS => sample.totals = events::take(section, events::take_totals)?,
+        CLIENT => sample.client = Some(client::take(section, at)?),
         _ => {
             let Some(&family) = Family::ALL.iter().find(|it| self::tag(**it) == tag) else {
                 return Ok(false);

@@ -3,6 +3,7 @@
 use super::deflate::Inflater;
 use super::frame::{HEAD_LENGTH, Head, Kind, frame};
 use super::*;
+use crate::client::{ClientMetric, ClientSample, Heard, MarkText};
 use crate::counters::{Counters, Family, Group, Groups, Moment, Name, Table, Task, Tasks};
 use crate::probe::ClockReading;
 use crate::trace::{Cause, CauseTime, Comm, CpuTotals, TaskTime, TickStop};
@@ -164,15 +165,32 @@ fn totals() -> impl Strategy<Value = CpuTotals> {
     })
 }
 
+prop_compose! {
+    fn client()(
+        names in select(vec![None, Some(("pgbench", "tps")), Some(("", ""))]),
+        heard in vec((count(), any::<f64>().prop_filter("finite", |it| it.is_finite())), 0..4),
+        marks in vec((count(), select(vec!["CREATING INDEXES", "", "é"])), 0..3),
+    ) -> ClientSample {
+        let metric = names.map(|(client, unit)| ClientMetric {
+            client: client.to_owned(),
+            unit: unit.to_owned(),
+        });
+        let heard = heard.into_iter().map(|(at, value)| Heard { at, value }).collect();
+        let mark = |(at, text): (u64, &str)| MarkText { at, text: text.to_owned() };
+        ClientSample { metric, heard, marks: marks.into_iter().map(mark).collect() }
+    }
+}
+
 fn sample() -> impl Strategy<Value = Sample> {
     let clocks = btree_map(0..3u32, fact(clock()), 0..2);
     let totals = btree_map(0..3u32, fact(totals()), 0..2);
-    (counters(), clocks, totals).prop_map(|(counters, clocks, totals)| {
+    let client = proptest::option::of(client());
+    (counters(), clocks, totals, client).prop_map(|(counters, clocks, totals, client)| {
         let of_cpu = |(cpu, clock): (u32, Fact<ClockReading>)| {
             (cpu, clock.map(|it| ClockReading { cpu, ..it }))
         };
         let clocks: PerCpu<ClockReading> = clocks.into_iter().map(of_cpu).collect();
-        Sample { counters, clocks, totals: totals.into_iter().collect() }
+        Sample { counters, clocks, totals: totals.into_iter().collect(), client }
     })
 }
 
