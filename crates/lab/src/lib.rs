@@ -7,6 +7,7 @@
 
 pub mod bench;
 mod child;
+pub mod client;
 pub mod commit;
 pub mod compare;
 pub mod comparison;

@@ -1,12 +1,12 @@
 //! `command`: any command, by its elapsed time or by a figure that it prints.
 
 use crate::child::{Group, Run, tail};
+use crate::client::{Expression, Found};
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::trial::{Better, Figure, FigureShape, Outcome};
 use crate::workload::{Placement, Preparation, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
-use regex_lite::Regex;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -45,7 +45,7 @@ const METRIC: FigureShape = FigureShape { name: "metric", unit: "", better: Bett
 struct Command {
     words: Vec<String>,
     cpus: Option<CpuSet>,
-    metric: Option<Metric>,
+    metric: Option<Expression>,
     better: Better,
     timeout: Option<Duration>,
     temporary: PathBuf,
@@ -67,7 +67,7 @@ fn prepare(settings: &Settings, scene: &Scene<'_>) -> Result<Box<dyn Ready>, Fai
     Ok(Box::new(Command {
         words: settings.command.clone(),
         cpus: settings.cpus()?,
-        metric: settings.metric.as_deref().map(Metric::new).transpose()?,
+        metric: settings.metric.as_deref().map(expression).transpose()?,
         better: settings.better.unwrap_or(METRIC.better),
         timeout: settings.timeout,
         temporary: scene.temporary.clone(),
@@ -89,7 +89,7 @@ impl Ready for Command {
             None => Figure::of(FigureShape::ELAPSED, elapsed.as_secs_f64()),
             Some(metric) => {
                 let shape = FigureShape { better: self.better, ..METRIC };
-                Figure::of(shape, metric.find(&self.words[0], &printed)?)
+                Figure::of(shape, find(metric, &self.words[0], &printed)?)
             }
         };
         Ok(Outcome {
@@ -117,42 +117,25 @@ impl Ready for Command {
     }
 }
 
-/// Where the figure is.
-struct Metric {
-    regex: Regex,
+/// Errors: `text` is no regular expression with one group.
+fn expression(text: &str) -> Result<Expression, Failure> {
+    Expression::parse(text).map_err(|why| Failure::Unready(format!("--metric {text:?}: {why}")))
 }
 
-impl Metric {
-    /// Errors: it is no regular expression, or has not exactly one group.
-    fn new(text: &str) -> Result<Metric, Failure> {
-        let unready = |why: String| Failure::Unready(format!("--metric {text:?}: {why}"));
-        let regex = Regex::new(text).map_err(|error| unready(error.to_string()))?;
-        // The whole match counts as a group.
-        match regex.captures_len() {
-            2 => Ok(Metric { regex }),
-            n => Err(unready(format!(
-                "it needs one group around the number, as in 'tps = ([0-9.]+)', and has {}",
-                n.saturating_sub(1)
-            ))),
-        }
-    }
-
-    /// The number that it finds in what `program` printed; the last one, which is that of the whole run where others
-    /// are of its parts.
-    fn find(&self, program: &str, printed: &str) -> Result<f64, Failure> {
-        let found = self.regex.captures_iter(printed).last();
-        let Some(text) = found.as_ref().and_then(|it| it.get(1)).map(|it| it.as_str()) else {
-            let (regex, tail) = (self.regex.as_str(), tail(printed));
+/// The number that `metric` finds in what `program` printed; the last one, which is that of the whole run where others
+/// are of its parts.
+fn find(metric: &Expression, program: &str, printed: &str) -> Result<f64, Failure> {
+    match metric.last(printed) {
+        Some(Found::Number(value)) => Ok(value),
+        Some(Found::Text(text)) => Err(Failure::NoFigure(format!(
+            "{program} printed {text:?} as its metric, which is not a finite number"
+        ))),
+        None => {
+            let (regex, tail) = (metric.as_str(), tail(printed));
             let text = format!(
                 "{program} printed nothing that matches --metric {regex:?}; its last words: {tail}"
             );
-            return Err(Failure::NoFigure(text));
-        };
-        match text.trim().parse::<f64>() {
-            Ok(value) if value.is_finite() => Ok(value),
-            _ => Err(Failure::NoFigure(format!(
-                "{program} printed {text:?} as its metric, which is not a finite number"
-            ))),
+            Err(Failure::NoFigure(text))
         }
     }
 }
@@ -244,7 +227,7 @@ mod tests {
     }
 
     fn found(regex: &str, text: &str) -> String {
-        let found = Metric::new(regex).and_then(|it| it.find("pgbench", text));
+        let found = expression(regex).and_then(|it| find(&it, "pgbench", text));
         found.map_or_else(|error| error.to_string(), |it| it.to_string())
     }
 
