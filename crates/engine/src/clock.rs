@@ -18,3 +18,9 @@ pub fn since_1970() -> Duration {
 pub fn since_1970_ns() -> u64 {
     u64::try_from(since_1970().as_nanos()).unwrap_or(u64::MAX)
 }
+
+/// CLOCK_MONOTONIC_RAW in nanoseconds, as samples have it.
+pub(crate) fn raw_ns() -> u64 {
+    let time = Duration::try_from(clock_gettime(ClockId::MonotonicRaw)).unwrap_or_default();
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

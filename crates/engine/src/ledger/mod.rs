@@ -7,7 +7,7 @@ pub use recorded::{Period, Point, Recorded, point, recorded};
 use crate::clock::now;
 use crate::interrupt::Interrupt;
 use crate::measure::choice::{self, Trace};
-use crate::measure::command::Workload;
+use crate::measure::command::{Output, Workload};
 use crate::measure::tracing::{Fork, kin, threads};
 use crate::measure::{self, Gauge, Measured, Plan, costs, spin};
 use anyhow::{Result, bail};
@@ -197,7 +197,8 @@ impl Session<'_> {
             if task.command.is_empty() {
                 measure::wait(interrupt, task.duration.unwrap_or(DEFAULT), gauge);
             } else {
-                let started = Workload::start(&task.command, task.beside_results)?;
+                let output = if task.beside_results { Output::BesideResults } else { Output::Ours };
+                let started = Workload::start(&task.command, output, None)?;
                 let pid = started.pid();
                 *command = Some(pid);
                 chosen.push(pid);

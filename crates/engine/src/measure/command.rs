@@ -1,11 +1,14 @@
 //! The command that is run to be measured.
 
+use super::hearing::{Ear, Hearing, Outputs};
 use crate::interrupt::Interrupt;
 use anyhow::{Context, Result};
 use facts::secrets;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -13,36 +16,77 @@ use std::time::Duration;
 pub struct Workload {
     name: String,
     child: Child,
+    /// Reads what it prints, where that is listened to.
+    hearing: Option<Hearing>,
+}
+
+/// Where what a command prints goes.
+#[derive(Clone, Copy)]
+pub enum Output<'a> {
+    /// To our standard output and error.
+    Ours,
+    /// To our standard error: standard output has results.
+    BesideResults,
+    /// To a file, because a screen is shown. It reads nothing then.
+    Unseen(&'a File),
+}
+
+impl Output<'_> {
+    fn give(self, command: &mut Command) -> io::Result<()> {
+        match self {
+            Output::Ours => {}
+            Output::BesideResults => {
+                command.stdout(Stdio::from(io::stderr()));
+            }
+            Output::Unseen(file) => {
+                command.stdout(file.try_clone()?).stderr(file.try_clone()?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The same as files.
+    fn files(self) -> io::Result<Outputs> {
+        let file = |it: BorrowedFd<'_>| it.try_clone_to_owned().map(File::from);
+        let (stdout, stderr) = (io::stdout(), io::stderr());
+        let [stdout, stderr] = match self {
+            Output::Ours => [stdout.as_fd(), stderr.as_fd()],
+            Output::BesideResults => [stderr.as_fd(); 2],
+            Output::Unseen(file) => [file.as_fd(); 2],
+        };
+        Ok(Outputs { stdout: file(stdout)?, stderr: file(stderr)? })
+    }
 }
 
 impl Workload {
-    /// Starts it. `beside_results` keeps its output out of ours: it goes to standard error.
+    /// Starts it. With an `ear`, its outputs go through pipes that are listened to, and from there where they would have gone.
+    ///
+    /// Errors: it cannot be run; there is no pipe or thread to be had to listen to it.
     #[expect(clippy::disallowed_methods, reason = "runs what the user asked to be measured")]
-    pub fn start(command: &[OsString], beside_results: bool) -> Result<Workload> {
+    pub fn start(command: &[OsString], output: Output<'_>, ear: Option<&Ear>) -> Result<Workload> {
         let (program, arguments) = command.split_first().context("there is no command to run")?;
+        let name = secrets::masked_command(&program.to_string_lossy()).into_owned();
         let mut command = Command::new(program);
         command.args(arguments);
-        if beside_results {
-            command.stdout(Stdio::from(std::io::stderr()));
+        if matches!(output, Output::Unseen(_)) {
+            command.stdin(Stdio::null());
         }
-        Workload::spawn(command, program)
-    }
-
-    /// Starts it behind a screen: it reads nothing, and what it prints goes to `file`.
-    #[expect(clippy::disallowed_methods, reason = "runs what the user asked to be measured")]
-    pub fn start_unseen(command: &[OsString], file: &File) -> Result<Workload> {
-        let (program, arguments) = command.split_first().context("there is no command to run")?;
-        let mut command = Command::new(program);
-        command.args(arguments).stdin(Stdio::null());
-        command.stdout(file.try_clone()?).stderr(file.try_clone()?);
-        Workload::spawn(command, program)
-    }
-
-    fn spawn(mut command: Command, program: &OsStr) -> Result<Workload> {
-        let name = secrets::masked_command(&program.to_string_lossy()).into_owned();
+        let hearing = match ear {
+            None => {
+                output.give(&mut command)?;
+                None
+            }
+            Some(ear) => {
+                let heard = output.files().and_then(|it| Hearing::of_command(it, ear));
+                let cannot = || format!("cannot listen to {name}");
+                let (hearing, [stdout, stderr]) = heard.with_context(cannot)?;
+                command.stdout(stdout).stderr(stderr);
+                Some(hearing)
+            }
+        };
         let spawned = host::counters::with_original_limit(|| command.spawn());
         let child = spawned.with_context(|| format!("cannot run {name}"))?;
-        Ok(Workload { name, child })
+        Ok(Workload { name, child, hearing })
     }
 
     /// Its process id.
@@ -62,9 +106,16 @@ impl Workload {
         Ok(status.with_context(|| format!("cannot wait for {}", self.name))?.is_some())
     }
 
+    /// Reads and copies what it printed before it ended, where it is listened to. To be called when it has ended.
+    pub fn hear_out(&mut self) {
+        self.hearing.iter_mut().for_each(Hearing::finish);
+    }
+
     /// How it ended; waits for that.
     pub fn outcome(&mut self) -> Result<ExitStatus> {
-        self.child.wait().with_context(|| format!("cannot wait for {}", self.name))
+        let status = self.child.wait().with_context(|| format!("cannot wait for {}", self.name));
+        self.hear_out();
+        status
     }
 
     /// Asks it to end, where the measurement is over before it, and waits until it has: with the signal that Ctrl-C at a

@@ -7,6 +7,7 @@
 pub mod choice;
 pub mod command;
 pub mod costs;
+pub mod hearing;
 pub mod spin;
 pub(crate) mod tracing;
 

@@ -5,6 +5,7 @@ mod schedule;
 
 pub use schedule::Taping;
 
+use crate::measure::hearing::Ear;
 use anyhow::{Context, Result};
 use facts::counters::Counters;
 use facts::probe::ClockReading;
@@ -44,6 +45,8 @@ pub struct Watched {
     before: Sample,
     after: Sample,
     turn: usize,
+    /// What listens to a client.
+    ear: Option<Ear>,
 }
 
 impl Watched {
@@ -69,6 +72,7 @@ impl Watched {
             before: Counters::unread().into(),
             after: Counters::unread().into(),
             turn: 0,
+            ear: None,
         };
         watched.sampling.counters(&mut watched.after.counters);
         if probing == Probing::Busy && clocks::are_counted(&watched.after.counters) {
@@ -76,6 +80,11 @@ impl Watched {
         }
         watched.sampling.keep(&watched.after)?;
         Ok(watched)
+    }
+
+    /// Adds to each sample from now on what `ear` has heard of a client.
+    pub fn listen(&mut self, ear: Ear) {
+        self.ear = Some(ear);
     }
 
     /// What the machine is called, and which CPUs belong together.
@@ -99,12 +108,16 @@ impl Watched {
         let took = self.sampling.counters(&mut self.after.counters);
         // After the counters, which show the busy CPUs: the first interval has a probed clock as every other.
         self.after.clocks = self.probe();
+        let until_ns = self.after.counters.at.raw_ns;
+        let (client, left_out) = self.ear.as_ref().map(|it| it.take(until_ns)).unzip();
+        self.after.client = client;
         let Watched { host, before, after, .. } = self;
         let mut reading = Reading::between(host, before, after, self.cpus.as_ref(), &self.view);
         if self.view.clock_probe && self.probing != Probing::Needless {
             reading.insert_clocks(&after.clocks);
         }
         reading.took = Some(took);
+        reading.notes.extend(left_out.flatten());
         let refused = self.sampling.keep(&self.after).err();
         reading.notes.extend(refused.map(|error| error.to_string()));
         reading.notes.extend(self.sampling.done());

@@ -1,12 +1,14 @@
 //! The lines above and below the table: title, what has to be said of the reading, and keys. What has no room is left out whole.
 
+use super::detail::sparkline;
 use super::message::{Feed, Page};
 use super::state::State;
 use super::text::{counted, cut, left, width, wrapped};
 use super::theme::{ASIDE, HEADING};
 use facts::utc::clock_time;
 use ratatui::text::Line;
-use rules::watch::{Probing, Reading};
+use rules::metric::Unit;
+use rules::watch::{ClientValue, Probing, Reading, number, reason};
 
 /// The program, the machine and the time at both ends of a line.
 pub(super) fn title(state: &State, columns: usize) -> Line<'static> {
@@ -44,8 +46,27 @@ pub(super) fn title(state: &State, columns: usize) -> Line<'static> {
 /// Notes take at most so many lines.
 const MOST_NOTES: usize = 3;
 
-/// What has to be said of the reading, or else what is known of it.
+/// What the client says, in a line of its own, and then what has to be said of the reading, or else what is known of it.
 pub(super) fn status(state: &State, reading: &Reading, columns: usize) -> Vec<Line<'static>> {
+    let client = reading.client.iter().map(|it| of_client(state, it, columns));
+    client.chain(of_reading(state, reading, columns)).collect()
+}
+
+/// The client's number, and those of as many intervals before as fit.
+fn of_client(state: &State, client: &ClientValue, columns: usize) -> Line<'static> {
+    let name = client.metric.name();
+    let words = match &client.value {
+        Ok(value) => format!("{name}: {} {}", number(Unit::PerSecond, *value), client.metric.unit),
+        Err(missing) => reason(missing),
+    };
+    let words = cut(words.trim_end(), columns);
+    let n = columns.saturating_sub(width(&words) + 2);
+    let past = state.history.client((n, state.n_behind()));
+    let line = sparkline(&past, state.theme).map_or(words.clone(), |it| format!("{words}  {it}"));
+    Line::styled(line, HEADING)
+}
+
+fn of_reading(state: &State, reading: &Reading, columns: usize) -> Vec<Line<'static>> {
     if !reading.notes.is_empty() {
         let text = format!("! {}", reading.notes.join("; "));
         return alarm(state, &text, columns);

@@ -101,6 +101,12 @@ fn draw_chart(view: &View, column: &Shown, area: Rect, buffer: &mut Buffer) -> O
     Some(values.len())
 }
 
+/// Values as one line from zero to the highest; `None` where there is no value.
+pub(super) fn sparkline(values: &[Option<f64>], theme: Theme) -> Option<String> {
+    let scale = Scale::of(Unit::PerSecond, values)?;
+    chart(values, scale, 1, theme).pop()
+}
+
 /// A round number without digits that say nothing.
 fn short(value: f64) -> String {
     match value {

@@ -29,6 +29,8 @@ struct Frame {
     values: Vec<f32>,
     /// The ledger; nothing where there is none.
     slices: Option<Vec<Slice>>,
+    /// The client's number; nothing where it printed none.
+    client: Option<f64>,
 }
 
 /// Where a column's values stand in a frame.
@@ -51,7 +53,8 @@ impl History {
         };
         self.n_values += values.len();
         let slices = reading.shares.as_ref().ok().map(slices);
-        self.frames.push_back(Frame { shape, values, slices });
+        let client = reading.client.as_ref().and_then(|it| it.value.as_ref().ok()).copied();
+        self.frames.push_back(Frame { shape, values, slices, client });
         while self.frames.len() > MOST_FRAMES || self.n_values > MOST_VALUES {
             let Some(oldest) = self.frames.pop_front() else { break };
             self.n_values -= oldest.values.len();
@@ -82,6 +85,11 @@ impl History {
     /// The ledgers of the same intervals.
     pub(super) fn slices(&self, window: (usize, usize)) -> impl Iterator<Item = Option<&[Slice]>> {
         self.last(window).map(|it| it.slices.as_deref())
+    }
+
+    /// The numbers of the client in the same intervals.
+    pub(super) fn client(&self, window: (usize, usize)) -> Vec<Option<f64>> {
+        self.last(window).map(|it| it.client).collect()
     }
 
     /// The last `n` intervals, as they were `later` intervals ago.

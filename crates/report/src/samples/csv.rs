@@ -8,7 +8,7 @@ use crate::harmless::csv_field;
 use facts::utc::timestamp;
 use facts::{CpuSet, Fact, Missing, PerCpu};
 use rules::metric::Values;
-use rules::watch::{Column, Reading, text as text_of};
+use rules::watch::{ClientValue, Column, Reading, text as text_of};
 
 /// The first line, which names the columns.
 pub const HEADER: &str = "time,metric,part,of,cpu,unit,value,missing\n";
@@ -20,6 +20,7 @@ pub fn lines(reading: &Reading, is_wanted: impl Fn(&Column) -> bool) -> String {
     for column in reading.columns.iter().filter(|it| is_wanted(it)) {
         put_column(&mut text, &time, column, &reading.cpus);
     }
+    reading.client.iter().for_each(|it| put_client(&mut text, &time, it));
     text
 }
 
@@ -47,6 +48,15 @@ fn put_column(text: &mut String, time: &str, column: &Column, cpus: &CpuSet) {
         Ok(Values::Cores(rows)) => put_rows("core", rows, &|_| true),
         Ok(Values::Packages(rows)) => put_rows("package", rows, &|_| true),
     }
+}
+
+/// The part is the client's name, which is empty where the user gave an expression.
+fn put_client(text: &mut String, time: &str, client: &ClientValue) {
+    let value = client.value.clone().and_then(|it| written("client", it));
+    let missing = csv_field(&value.as_ref().err().map(text_of).unwrap_or_default()).into_owned();
+    let [name, unit] = [&client.metric.client, &client.metric.unit].map(|it| csv_field(it));
+    text.extend([time, ",client,", &name, ",host,,", &unit, ","]);
+    text.extend([&value.unwrap_or_default(), ",", &missing, "\n"]);
 }
 
 /// Four digits behind the point: more would be of the arithmetic, not of the counters.
@@ -91,6 +101,18 @@ mod tests {
         let mut text = String::new();
         put_column(&mut text, "T", &column, &CpuSet::default());
         assert_eq!(text, "T,busy,,,,%,,/proc/pressure does not exist\n");
+    }
+
+    #[test]
+    fn a_client_has_a_line_of_its_own() {
+        let mut text = String::new();
+        put_client(&mut text, "T", &rules::watch::fake::client(Some(2616.5)));
+        put_client(&mut text, "T", &rules::watch::fake::client(None));
+        assert_eq!(
+            text,
+            "T,client,pgbench,host,,tps,2616.5,\n\
+             T,client,pgbench,host,,tps,,no number of the client pgbench here: it printed none\n"
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::json::{Answer, Head, Opening, Reason, Time, seconds, signed_seconds};
 use facts::{CpuSet, Fact, Missing, PerCpu};
 use rules::metric::Values;
-use rules::watch::{self, Column, Reading, Share, Shares};
+use rules::watch::{self, ClientValue, Column, Reading, Share, Shares};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Result;
@@ -27,8 +27,25 @@ pub(crate) struct SampleDocument<'a> {
     metrics: Vec<Metric<'a>>,
     /// Where the time of the CPUs went, by counters alone; `fullclock ledger` knows more.
     ledger: Answer<'a, Ledger<'a>>,
-    /// What has to be said of the interval: that it came late, that the machine slept.
+    /// What a client printed of itself; null where none was listened to.
+    client: Option<Client<'a>>,
+    /// What has to be said of the interval: that it came late, that the machine slept, that the client printed a mark.
     notes: &'a [String],
+}
+
+/// The numbers that a client printed in the interval.
+#[derive(Serialize, JsonSchema)]
+struct Client<'a> {
+    /// The client as `--client` names it; empty where an expression was given.
+    name: &'a str,
+    /// Empty where an expression was given.
+    unit: &'a str,
+    /// The mean of its numbers; null where it printed none.
+    value: Option<f64>,
+    /// How many numbers it printed.
+    numbers: usize,
+    /// Why there is no value.
+    missing: Option<Reason<'a>>,
 }
 
 /// One metric, or one part of it; `fullclock explain ID` says what it is. Parts that nothing happened to are left out where they
@@ -106,6 +123,7 @@ pub fn line(head: &Head, reading: &Reading, is_wanted: impl Fn(&Column) -> bool)
         cpus: reading.cpus.to_string(),
         metrics: columns.map(metric).collect(),
         ledger: ledger(&reading.shares),
+        client: reading.client.as_ref().map(client),
         notes: &reading.notes,
     })?;
     Ok(line + "\n")
@@ -114,6 +132,16 @@ pub fn line(head: &Head, reading: &Reading, is_wanted: impl Fn(&Column) -> bool)
 /// More digits would be of the arithmetic, not of the counters.
 fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
+}
+
+fn client(client: &ClientValue) -> Client<'_> {
+    Client {
+        name: &client.metric.client,
+        unit: &client.metric.unit,
+        value: client.value.as_ref().ok().map(|it| rounded(*it)),
+        numbers: client.n,
+        missing: client.value.as_ref().err().map(reason),
+    }
 }
 
 fn metric(column: &Column) -> Metric<'_> {

@@ -5,7 +5,7 @@ use crate::harmless::harmless;
 use anyhow::{Result, bail};
 use facts::Missing;
 use facts::utc::clock_time;
-use rules::metric::Metric;
+use rules::metric::{Metric, Unit};
 use rules::metrics::METRICS;
 use rules::watch::{
     Cell, Column, Machine, Part, Reading, Row, Shown, View, find_metric, number, reason,
@@ -17,6 +17,8 @@ pub struct Table {
     machine: Machine,
     selection: Selection,
     columns: Option<Vec<Printed>>,
+    /// The heading of the client's column, where the first interval has a client.
+    client: Option<String>,
     /// The lines of a screen; none where nobody scrolls.
     screen: Option<usize>,
     /// The lines since the headings.
@@ -33,7 +35,7 @@ struct Printed {
 impl Table {
     /// A table without a line yet, for a screen of so many lines.
     pub fn new(machine: Machine, selection: Selection, screen: Option<usize>) -> Table {
-        Table { machine, selection, columns: None, screen, since: 0 }
+        Table { machine, selection, columns: None, client: None, screen, since: 0 }
     }
 
     /// The lines of one more interval.
@@ -41,6 +43,9 @@ impl Table {
         let is_first = self.columns.is_none();
         let printed = || self.selection.columns(reading).into_iter().map(Printed::of).collect();
         let columns = self.columns.get_or_insert_with(printed);
+        if is_first {
+            self.client = reading.client.as_ref().map(|it| one_word(&it.heading()));
+        }
         let shown: Vec<Option<Shown>> =
             columns.iter().map(|it| Shown::find(reading, it.key.0, &it.key.1)).collect();
         let time = clock_time(reading.at.real_ns);
@@ -54,6 +59,7 @@ impl Table {
             for Printed { heading, width, .. } in columns.iter() {
                 push(&mut text, heading, *width);
             }
+            self.client.iter().for_each(|it| push(&mut text, it, NARROWEST));
             text.push('\n');
             self.since = 1;
         }
@@ -63,6 +69,9 @@ impl Table {
             text.push_str(&label);
             for (column, it) in columns.iter().zip(&shown) {
                 push(&mut text, &cell(it.as_ref(), row, &self.machine, reading), column.width);
+            }
+            if let (Row::Host, Some(heading)) = (row, &self.client) {
+                push(&mut text, &of_client(reading), heading.chars().count().max(NARROWEST));
             }
             text.truncate(text.trim_end().len());
             text.push('\n');
@@ -102,10 +111,11 @@ impl Table {
     }
 }
 
+/// The width of turbostat's columns.
+const NARROWEST: usize = 7;
+
 impl Printed {
     fn of(key: Key) -> Printed {
-        /// The width of turbostat's columns.
-        const NARROWEST: usize = 7;
         let heading = heading(&key);
         Printed { width: heading.chars().count().max(NARROWEST), heading, key }
     }
@@ -122,6 +132,12 @@ fn cell(column: Option<&Shown>, row: Row, machine: &Machine, reading: &Reading) 
     }
 }
 
+/// The client's value in the interval.
+fn of_client(reading: &Reading) -> String {
+    let value = reading.client.as_ref().and_then(|it| it.value.as_ref().ok());
+    value.map_or_else(|| "-".to_owned(), |it| number(Unit::PerSecond, *it))
+}
+
 /// Appends a cell of at least this width.
 fn push(line: &mut String, cell: &str, width: usize) {
     let fill = width.saturating_sub(cell.chars().count());
@@ -135,7 +151,11 @@ fn heading((metric, part): &Key) -> String {
         Part::Whole => metric.heading(""),
         Part::Named(part) => metric.heading(part),
     };
-    harmless(&heading).replace(char::is_whitespace, "_")
+    one_word(&heading)
+}
+
+fn one_word(heading: &str) -> String {
+    harmless(heading).replace(char::is_whitespace, "_")
 }
 
 /// The requested columns.
@@ -251,6 +271,19 @@ mod tests {
     fn headings_come_once_and_on_a_terminal_again_on_each_screen() {
         assert_eq!(headings(None), [0]);
         assert_eq!(headings(Some(8)), [0, 7]);
+    }
+
+    #[test]
+    fn a_client_has_the_last_column_and_no_value_in_an_interval_without_one() {
+        let mut table = Table::new(Machine::default(), Selection::parse(&[]).unwrap(), None);
+        let mut last_cells = |client| {
+            let text = table.lines(&Reading { client: Some(client), ..fake::reading(1, 0) });
+            let last = |line: &str| line.split_whitespace().next_back().map(str::to_owned);
+            text.lines().filter_map(last).collect::<Vec<_>>()
+        };
+        let known = last_cells(fake::client(Some(2616.04)));
+        assert_eq!(known[..2], ["client_tps", "2616"]);
+        assert_eq!(last_cells(fake::client(None))[0], "-");
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Readings of machines that do not exist, the same on every run.
 
-use super::{Column, Reading, Share, Shares};
+use super::{ClientValue, Column, Reading, Share, Shares};
 use crate::interval::Interval;
 use crate::loss;
 use crate::metric::{Kind, Limits, Metric, Series, Unit, Values};
+use facts::client::ClientMetric;
 use facts::counters::Moment;
 use facts::{Fact, Missing, PerCpu};
 use std::time::Duration;
@@ -50,9 +51,17 @@ pub fn reading(n_cpus: u32, at: u32) -> Reading {
         cpus: (0..n_cpus).collect(),
         columns: columns(n_cpus, at),
         shares: Ok(shares()),
+        client: None,
         took: Some(Duration::from_micros(420)),
         notes: Vec::new(),
     }
+}
+
+/// What pgbench says in an interval; `None` where it says nothing.
+pub fn client(tps: Option<f64>) -> ClientValue {
+    let metric = ClientMetric { client: "pgbench".to_owned(), unit: "tps".to_owned() };
+    let none = || Missing::not_here("number of the client pgbench", "it printed none");
+    ClientValue { metric, value: tps.ok_or_else(none), n: usize::from(tps.is_some()) }
 }
 
 /// A ledger with a line of each kind, of which a thousand nanoseconds are 100 %.

@@ -4,6 +4,7 @@
 
 mod cell;
 mod cell_text;
+mod client;
 #[cfg(any(test, feature = "fake"))]
 pub mod fake;
 mod probe;
@@ -14,6 +15,7 @@ mod shown;
 
 pub use cell::{Cell, Column, parts_add_up};
 pub use cell_text::{number, reason, remedy, text};
+pub use client::ClientValue;
 pub use probe::{METRIC as PROBE, Probing, due};
 pub use reading::{Reading, View};
 pub use row::{Machine, Row};

@@ -1,5 +1,6 @@
 //! What is made of each interval, and what one showed.
 
+use super::client::{self, ClientValue};
 use super::{Column, Shares, parts_add_up, probe};
 use crate::interval::Interval;
 use crate::metric::{Metric, Series, Unit, Values};
@@ -26,6 +27,8 @@ pub struct Reading {
     pub columns: Vec<Column>,
     /// Where the time of all CPUs went, where the view has that.
     pub shares: Fact<Shares>,
+    /// What a client printed of itself; `None` where none was listened to.
+    pub client: Option<ClientValue>,
     /// How long reading the counters at the interval's end took; nothing where they come from a recording.
     pub took: Option<Duration>,
     /// What has to be said with it: that it came late, that the machine slept.
@@ -43,6 +46,7 @@ impl Reading {
     ) -> Reading {
         let interval = Interval { host, before: &before.counters, after: &after.counters };
         let unasked = || Err(Missing::not_collected("the ledger"));
+        let marks = after.client.iter().flat_map(client::marks);
         let online = &interval.after.online;
         let cpus = cpus.map_or_else(|| online.clone(), |it| it.and(online));
         Reading {
@@ -54,8 +58,9 @@ impl Reading {
                 Some(observer) => shares(&interval, &cpus, &after.clocks, observer),
                 None => unasked(),
             },
+            client: after.client.as_ref().and_then(ClientValue::of),
             took: None,
-            notes: notes(&interval),
+            notes: notes(&interval).into_iter().chain(marks).collect(),
             cpus,
         }
     }

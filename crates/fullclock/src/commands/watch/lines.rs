@@ -1,12 +1,14 @@
 //! Readings as lines on standard output.
 
 use crate::cli::Arguments;
-use crate::commands::watch::WatchArguments;
+use crate::commands::watch::client::Listening;
+use crate::commands::watch::{Live, WatchArguments};
 use crate::head::{head, head_of_file};
 use crate::output;
 use anyhow::{Context, Result};
 use engine::interrupt::Interrupt;
-use engine::measure::command::Workload;
+use engine::measure::command::{Output, Workload};
+use engine::measure::hearing::Ear;
 use engine::sampling::{Replay, Watched};
 use report::json::Head;
 use report::samples::{Selection, Table, csv, json};
@@ -19,28 +21,45 @@ pub(super) fn live(
     arguments: &Arguments,
     options: &WatchArguments,
     selection: Selection,
-    mut watched: Watched,
-    interrupt: &Interrupt,
+    live: Live,
 ) -> Result<Option<ExitStatus>> {
+    let Live { mut watched, listening, interrupt } = live;
     let head = head(arguments);
     let mut lines = Lines::new(arguments, options, selection, watched.machine(), head);
-    let mut workload = None;
-    let shown = start(options).and_then(|started| {
-        workload = started;
-        lines.show(&mut watched, workload.as_ref(), interrupt)
+    let ear = listening.as_ref().and_then(Listening::of_command);
+    let started = start(options, ear);
+    let mut client = Client { workload: None, listening };
+    let shown = started.and_then(|started| {
+        client.workload = started;
+        lines.show(&mut watched, &mut client, &interrupt)
     });
     // Whatever has gone wrong, what was recorded is on disk.
     let finished = watched.finish();
-    let ended = workload.map(|it| end(it, shown.is_ok(), interrupt)).transpose();
+    let ended = client.workload.map(|it| end(it, shown.is_ok(), &interrupt)).transpose();
     shown?;
     finished?;
     ended
 }
 
 /// Starts the command, if there is one. Samples are the results; what the command prints goes where talk goes.
-fn start(options: &WatchArguments) -> Result<Option<Workload>> {
+fn start(options: &WatchArguments, ear: Option<&Ear>) -> Result<Option<Workload>> {
     let command = &options.command;
-    (!command.is_empty()).then(|| Workload::start(command, true)).transpose()
+    let start = || Workload::start(command, Output::BesideResults, ear);
+    (!command.is_empty()).then(start).transpose()
+}
+
+/// The command, and what listens to it or to a file.
+struct Client {
+    workload: Option<Workload>,
+    listening: Option<Listening>,
+}
+
+impl Client {
+    /// Reads what the command printed before it ended.
+    fn hear_out(&mut self) {
+        self.workload.iter_mut().for_each(Workload::hear_out);
+        self.listening.iter_mut().for_each(Listening::finish);
+    }
 }
 
 /// Ends the command. Where nobody reads what it is watched for, it is still somebody's, and ends by itself.
@@ -138,11 +157,14 @@ impl<'a> Lines<'a> {
     fn show(
         &mut self,
         watched: &mut Watched,
-        workload: Option<&Workload>,
+        client: &mut Client,
         interrupt: &Interrupt,
     ) -> Result<()> {
         loop {
-            let end = wait(watched, workload, interrupt)?;
+            let end = wait(watched, client.workload.as_ref(), interrupt)?;
+            if end == End::Command {
+                client.hear_out();
+            }
             // What has begun is over before its time; that there was nothing at all would be worse.
             if end != End::Interrupted || self.n == 0 {
                 self.print(&watched.sample())?;

@@ -2,6 +2,7 @@
 //!
 //! On a terminal it is a screen; elsewhere, and where a format or a number of intervals is requested, lines.
 
+mod client;
 mod feed;
 mod lines;
 mod screen;
@@ -9,13 +10,14 @@ mod screen;
 use crate::cli::{Arguments, cpu_list};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
+use client::{ClientArguments, Listening};
 use engine::interrupt::Interrupt;
 use engine::measure::choice::within;
 use engine::measure::command::exit_code;
 use engine::sampling::{Plan, Replay, Watched};
 use facts::{CpuSet, quantity};
+use host::Recording;
 use host::tape::{Existing, Writer};
-use host::{Live, Recording};
 use report::samples::Selection;
 use rules::watch::{Probing, View};
 use std::ffi::OsString;
@@ -60,6 +62,8 @@ pub(crate) struct WatchArguments {
     /// Show a recording
     #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "interval", "probe", "command"])]
     pub(crate) replay: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) client: ClientArguments,
     /// A command to run and watch
     #[arg(value_name = "COMMAND", last = true)]
     pub(crate) command: Vec<OsString>,
@@ -103,12 +107,24 @@ pub(super) fn run(arguments: &Arguments, options: &WatchArguments) -> Result<Exi
         };
     }
     let interrupt = Interrupt::listen()?;
-    let watched = begin(options, view)?;
+    // What makes no sense is known before anything is measured.
+    let listening = options.client.listen(!options.command.is_empty(), is_screen)?;
+    let mut watched = begin(options, view)?;
+    listening.iter().for_each(|it| watched.listen(it.ear.clone()));
+    let live = Live { watched, listening, interrupt };
     if is_screen {
-        return screen::live(arguments, options, watched, interrupt);
+        return screen::live(arguments, options, live);
     }
-    let status = lines::live(arguments, options, selection, watched, &interrupt)?;
+    let status = lines::live(arguments, options, selection, live)?;
     Ok(status.map_or(ExitCode::SUCCESS, exit_code))
+}
+
+/// What shows this machine.
+struct Live {
+    watched: Watched,
+    /// What is listened to meanwhile.
+    listening: Option<Listening>,
+    interrupt: Interrupt,
 }
 
 /// Whether somebody looks, and wants no lines.
@@ -120,7 +136,7 @@ fn is_screen(arguments: &Arguments, options: &WatchArguments) -> bool {
 
 /// Takes the first sample.
 fn begin(options: &WatchArguments, view: View) -> Result<Watched> {
-    let live = Live::this_machine();
+    let live = host::Live::this_machine();
     let recording = Recording::new(&live);
     let host = host::view(&recording);
     if let Some(cpus) = &options.cpus {
@@ -151,4 +167,9 @@ Examples:
   fullclock watch --once                      one interval as a table
   fullclock watch --json -n 60 > minute.json  an object a line
   fullclock watch --columns busy,busy-mhz,steal --cpus 0-7 | tee log
-  fullclock watch -- pgbench -T 60            until the command ends";
+  fullclock watch -- pgbench -T 60            until the command ends
+  fullclock watch --record a.tape --client pgbench -- pgbench -P 1 -T 60
+                                              the same, with its tps in each interval and on the tape
+  fullclock watch --csv --metric 'rate=([0-9.]+)' -- stdbuf -oL ./load
+  fullclock watch --client hammerdb --metric-file /tmp/hdbtcount.log --mark CREATING
+  tail -F load.log | fullclock watch --csv --client ycsb --metric-file -";

@@ -2,12 +2,14 @@
 
 use super::feed::{self, News, Player};
 use crate::cli::Arguments;
-use crate::commands::watch::WatchArguments;
+use crate::commands::watch::client::Listening;
+use crate::commands::watch::{Live, WatchArguments};
 use crate::output;
 use crate::tui::{Colors, Effect, Feed, Message, Screen, State, Theme, message};
 use anyhow::{Context, Result, anyhow};
 use engine::interrupt::Interrupt;
-use engine::measure::command::{Workload, exit_code};
+use engine::measure::command::{Output, Workload, exit_code};
+use engine::measure::hearing::Ear;
 use engine::sampling::{Replay, Watched};
 use ratatui::crossterm::event::{self, Event};
 use rules::watch::Machine;
@@ -38,10 +40,11 @@ const LATE: Duration = Duration::from_millis(250);
 pub(super) fn live(
     arguments: &Arguments,
     options: &WatchArguments,
-    watched: Watched,
-    interrupt: Interrupt,
+    live: Live,
 ) -> Result<ExitCode> {
-    let (state, unseen) = match prepare(arguments, options, &watched) {
+    let Live { watched, listening, interrupt } = live;
+    let ear = listening.as_ref().and_then(Listening::of_command);
+    let (state, unseen) = match prepare(arguments, options, &watched, ear) {
         Ok(prepared) => prepared,
         Err(error) => {
             watched.finish()?;
@@ -67,6 +70,7 @@ pub(super) fn live(
     let (shown, mut workload) = session.run(state, tell, &told);
     drop(stop_audits);
     let sampled = sampling.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    workload.iter_mut().for_each(Workload::hear_out);
     if let Some(file) = &mut printed {
         file.rewind()?;
         std::io::copy(file, &mut std::io::stdout())?;
@@ -86,6 +90,7 @@ fn prepare(
     arguments: &Arguments,
     options: &WatchArguments,
     watched: &Watched,
+    ear: Option<&Ear>,
 ) -> Result<(State, Option<Unseen>)> {
     let feed = feed::of_machine(options.interval, watched.probing);
     let state = state(arguments, watched.machine(), feed)?;
@@ -93,7 +98,7 @@ fn prepare(
         return Ok((state, None));
     }
     let printed = tempfile::tempfile().context("cannot make a temporary file")?;
-    let workload = Workload::start_unseen(&options.command, &printed)?;
+    let workload = Workload::start(&options.command, Output::Unseen(&printed), ear)?;
     Ok((state, Some((workload, printed))))
 }
 
