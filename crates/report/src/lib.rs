@@ -27,6 +27,7 @@ pub mod race;
 pub mod roles;
 pub mod samples;
 pub mod schemas;
+pub mod spans;
 pub mod tick;
 mod wording;
 

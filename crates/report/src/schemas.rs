@@ -15,6 +15,7 @@ use crate::ledger::json::LedgerDocument;
 use crate::net::{CeilingsDocument, CurveDocument, TestDocument};
 use crate::noise::json::NoiseDocument;
 use crate::samples::json::SampleDocument;
+use crate::spans::json::CourseDocument;
 use crate::tick::TickDocument;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{Transform, transform_subschemas};
@@ -42,6 +43,7 @@ pub const SHAPES: &[Shape] = &[
     shape::<AuditDocument<'_>>("audit", 2, "audit --json"),
     shape::<ExplainDocument<'_>>("explain", 2, "explain --json"),
     shape::<LedgerDocument<'_>>("ledger", 2, "ledger --json"),
+    shape::<CourseDocument<'_>>("ledger-by", 1, "ledger --by --json"),
     shape::<SampleDocument<'_>>("sample", 2, "watch --json"),
     shape::<TickDocument<'_>>("tick", 2, "tick --json"),
     shape::<NoiseDocument<'_>>("noise", 2, "noise --json"),

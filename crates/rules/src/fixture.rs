@@ -4,7 +4,9 @@ use crate::check::Check;
 use crate::finding::Finding;
 use crate::interval::Interval;
 use crate::metric::{Metric, Series, Values};
+use facts::counters::users::{Kind, Owner, UserTime, UserTimes};
 use facts::counters::{Counters, Family, Group, Groups, Moment, Name, Table, Task, Tasks};
+use facts::system::roles::by_id;
 use facts::{CpuSet, Fact, HostView};
 use host::Captured;
 
@@ -70,7 +72,8 @@ pub(crate) fn verdict(check: &'static Check, excerpt: &str) -> String {
 
 /// Counters from text: `at MILLISECONDS`, then tables, each `Family column column ...` and a line `row cell
 /// cell ...` for each row, `+` in a column's name standing for a space; `task tid pid name kernel|user cpu run_ns
-/// wait_ns` for each task; `groups` where control groups were read, then
+/// wait_ns` for each task; `users MILLISECONDS` where users' tasks were added up over that time, then `user command|other NAME
+/// PRODUCT/ROLE|- cpu run_ns wait_ns` for each kind; `groups` where control groups were read, then
 /// `group path throttled_ns` for each.
 pub(crate) fn counters(text: &str) -> Counters {
     let mut counters = Counters::unread();
@@ -94,6 +97,19 @@ pub(crate) fn counters(text: &str) -> Counters {
                 wait_ns: wait.parse().unwrap(),
                 slices: 1,
             }),
+            ["users", ms] => {
+                let over_ns = ms.parse::<u64>().unwrap() * 1_000_000;
+                counters.users = Ok(UserTimes { over_ns, ..UserTimes::default() });
+            }
+            ["user", owner, name, role, cpu, run, wait] => {
+                let owner = if owner == "command" { Owner::Command } else { Owner::Other };
+                let role = role.split_once('/').and_then(|(product, role)| by_id(product, role));
+                let role = role.map(|(product, role)| (product.id, role.id));
+                let kind = Kind { owner, role, name: Name::new(name.as_bytes()), is_ended: false };
+                let [run_ns, wait_ns] = [run, wait].map(|it| it.parse().unwrap());
+                let time = UserTime { kind, cpu: cpu.parse().unwrap(), run_ns, wait_ns };
+                counters.users.as_mut().unwrap().list.push(time);
+            }
             ["groups"] => counters.groups = Ok(Groups::default()),
             ["group", path, throttled] => {
                 let group = Group {
@@ -116,7 +132,9 @@ pub(crate) fn counters(text: &str) -> Counters {
     }
     if !tasks.is_empty() {
         let read_at = counters.at.raw_ns;
-        counters.tasks = Ok(Tasks { complete: true, read_at, list: tasks });
+        // Where users' tasks were added up they are not listed.
+        let complete = counters.users.is_err();
+        counters.tasks = Ok(Tasks { complete, read_at, list: tasks });
     }
     counters
 }

@@ -5,6 +5,7 @@ mod rows;
 
 pub use rows::{Column, Rows};
 
+use facts::counters::users::UserTimes;
 use facts::counters::{Counters, Family, Table, Task};
 use facts::{CpuSet, Fact, HostView, Missing, PerCpu};
 
@@ -128,6 +129,19 @@ pub struct TaskDelta<'a> {
 }
 
 impl<'a> Interval<'a> {
+    /// What users' tasks ran, by who they are. Missing where that was added up over another time than this interval.
+    pub fn users(&self) -> Fact<&'a UserTimes> {
+        let users = self.after.users.as_ref()?;
+        let elapsed_ns = self.elapsed_ns()?;
+        // The two are read one after the other, so they are milliseconds apart.
+        if users.over_ns.abs_diff(elapsed_ns) > elapsed_ns / 10 {
+            let found = format!("{} ns in an interval of {elapsed_ns} ns", users.over_ns);
+            let what = "the time over which users' tasks were added up";
+            return Err(Missing::malformed(what, &found, "the time of the interval"));
+        }
+        Ok(users)
+    }
+
     /// The tasks that are there at the end, with the time between the two readings of them in nanoseconds.
     ///
     /// One that is not there at the beginning was started since, where every task was looked at, and all it

@@ -29,6 +29,7 @@ pub mod profile;
 pub mod segment;
 pub mod setting;
 pub mod settings;
+pub mod spans;
 pub mod spin;
 pub mod tick;
 pub mod watch;

@@ -23,12 +23,23 @@ pub struct Metric {
     pub limits: Limits,
     /// The families it is made of: it is the same in a sample that has no other.
     pub families: &'static [Family],
-    /// Whether it is made of the times of tasks, too.
-    pub tasks: bool,
+    /// Whose times it is made of, too.
+    pub tasks: Tasks,
     /// Markdown: what it is, where it comes from, what it cannot know.
     pub help: &'static str,
     /// Makes it of an interval.
     pub measure: fn(&Interval) -> Fact<Vec<Series>>,
+}
+
+/// The tasks whose times a metric is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tasks {
+    /// Those of none.
+    None,
+    /// The kernel's threads.
+    Kernel,
+    /// Users' tasks as well.
+    All,
 }
 
 /// The values of one metric, or of one part of it: a kind of interrupt, an idle state.

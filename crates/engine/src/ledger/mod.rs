@@ -1,8 +1,10 @@
 //! Where the cycles of this machine went: an interval is measured and its ledger closed.
 
 mod recorded;
+mod spans;
 
 pub use recorded::{Period, Point, Recorded, point, recorded};
+pub use spans::{Course, spans};
 
 use crate::clock::now;
 use crate::interrupt::Interrupt;

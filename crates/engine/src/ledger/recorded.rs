@@ -4,12 +4,14 @@ use crate::measure::choice::within;
 use crate::{Event, Tell};
 use anyhow::{Result, bail};
 use facts::counters::Moment;
+use facts::tape::Sample;
 use facts::{CpuSet, HostView, quantity, utc};
 use host::tape::Reader;
 use rules::ledger::{Evidence, Ledger, close};
 use rules::segment::Longest;
 use std::cmp::Ordering;
 use std::fmt;
+use std::fs::File;
 use std::path::Path;
 
 /// A ledger, and the host that was recorded.
@@ -29,24 +31,11 @@ pub fn recorded(
     mut period: Period<'_>,
     tell: &mut Tell<'_>,
 ) -> Result<Recorded> {
-    let name = file.display().to_string();
     let mut reader = Reader::open(file)?;
     let host = host::view(reader.host());
     let mut longest = Longest::new();
-    let mut damages = Vec::new();
-    for sample in &mut reader {
-        match sample {
-            Ok(sample) if period.has(sample.counters.at)? => longest.push(sample),
-            Ok(_) => {}
-            Err(damage) => damages.push(format!("{name}: {damage}")),
-        }
-    }
-    let Some(found) = longest.finish() else {
-        let nothing =
-            || "it holds no two samples in a row: there is no interval to account for".to_owned();
-        damages.push(format!("{name}: {}", period.why_empty().unwrap_or_else(nothing)));
-        bail!(damages.join("; "));
-    };
+    let damages = read(&mut reader, file, &mut period, |sample| longest.push(sample))?;
+    let Some(found) = longest.finish() else { bail!(nothing(file, &period, damages)) };
     let interval = found.segment.interval(&host);
     let audit = crate::advised::audit(reader.host(), &host);
     let evidence = Evidence {
@@ -58,13 +47,38 @@ pub fn recorded(
         ..Evidence::of(interval)
     };
     let mut ledger = close(&evidence);
-    for damage in &damages {
-        tell(Event::Note(damage.clone()))?;
-    }
+    damages.iter().try_for_each(|damage| tell(Event::Note(damage.clone())))?;
     ledger.notes.extend(period.note());
     ledger.notes.extend(damages);
     ledger.notes.extend(found.notes);
     Ok(Recorded { host, ledger })
+}
+
+/// Hands over the samples of a period, and gives what was wrong with the recording.
+pub(super) fn read(
+    reader: &mut Reader<File>,
+    file: &Path,
+    period: &mut Period<'_>,
+    mut push: impl FnMut(Sample),
+) -> Result<Vec<String>> {
+    let mut damages = Vec::new();
+    for sample in reader {
+        match sample {
+            Ok(sample) if period.has(sample.counters.at)? => push(sample),
+            Ok(_) => {}
+            Err(damage) => damages.push(format!("{}: {damage}", file.display())),
+        }
+    }
+    Ok(damages)
+}
+
+/// Why a recording has no interval.
+pub(super) fn nothing(file: &Path, period: &Period<'_>, mut damages: Vec<String>) -> String {
+    let nothing =
+        || "it holds no two samples in a row: there is no interval to account for".to_owned();
+    let why = period.why_empty().unwrap_or_else(nothing);
+    damages.push(format!("{}: {why}", file.display()));
+    damages.join("; ")
 }
 
 /// A point in time as the user wrote it.

@@ -97,6 +97,11 @@ impl Watched {
         &self.after.counters.online
     }
 
+    /// Counts the tasks of a command that was started, and of its descendants, as useful, and other users' as others.
+    pub fn follow(&mut self, command: u32) {
+        self.sampling.follow(command);
+    }
+
     /// The time until the next sample is due.
     pub fn left(&self) -> Duration {
         self.sampling.left()

@@ -10,6 +10,7 @@ use host::Live;
 use host::counters::{Processes, Sampler, Wanted};
 use host::tape::{RecordError, Writer};
 use rules::interval::Interval;
+use rules::metric::Tasks;
 use rules::watch::{self, Probing, View, due};
 use std::io;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -61,6 +62,11 @@ impl Sampling {
         self.pace.left(self.started.elapsed())
     }
 
+    /// Counts the tasks of this process and of its descendants as those of the recorded command.
+    pub(super) fn follow(&mut self, command: u32) {
+        self.sampler.follow(command);
+    }
+
     /// Begins a sample; how long it took to read the counters.
     pub(super) fn counters(&mut self, into: &mut Counters) -> Duration {
         self.began = self.started.elapsed();
@@ -89,7 +95,7 @@ impl Sampling {
 fn wanted(view: &View) -> Wanted {
     if let Some(own) = view.ledger {
         // The time of this program itself is in the ledger.
-        let tasks = Some(Processes::Chosen(vec![own]));
+        let tasks = Some(Processes::AddedUp(vec![own]));
         return Wanted { tasks, groups_of: vec![own], ..Wanted::watch() };
     }
     let probe = view.clock_probe.then_some(&watch::PROBE);
@@ -98,7 +104,11 @@ fn wanted(view: &View) -> Wanted {
     };
     Wanted {
         families: Family::ALL.iter().filter(has).filter(|it| !it.is_traced()).copied().collect(),
-        tasks: view.metrics.iter().any(|it| it.tasks).then_some(Processes::KernelThreads),
+        tasks: match view.metrics.iter().map(|it| it.tasks).max() {
+            None | Some(Tasks::None) => None,
+            Some(Tasks::Kernel) => Some(Processes::KernelThreads),
+            Some(Tasks::All) => Some(Processes::AddedUp(Vec::new())),
+        },
         groups: false,
         groups_of: Vec::new(),
         wake: false,
@@ -235,6 +245,8 @@ mod tests {
         assert_eq!(asked.families, [Family::CpuTimes, Family::Interrupts]);
         assert_eq!((asked.tasks, asked.groups), (None, false));
         assert_eq!(of(&["kernel-threads"]).tasks, Some(Processes::KernelThreads));
+        let all = of(&["kernel-threads", "run-queue-wait"]).tasks;
+        assert_eq!(all, Some(Processes::AddedUp(Vec::new())));
     }
 
     #[test]

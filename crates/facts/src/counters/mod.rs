@@ -8,6 +8,7 @@ pub mod cpuacct;
 mod family;
 pub mod interrupts;
 pub mod pressure;
+pub mod process_times;
 mod scan;
 pub mod schedstat;
 pub mod softirqs;
@@ -15,6 +16,7 @@ pub mod stat;
 mod table;
 pub mod task_stat;
 pub mod timer_list;
+pub mod users;
 
 pub use family::Family;
 pub use scan::number;
@@ -22,6 +24,7 @@ pub use table::Table;
 #[cfg(test)]
 use table::shown;
 pub use task_stat::{Name, Task, Tasks};
+use users::UserTimes;
 
 use crate::{CpuSet, Fact, Missing};
 
@@ -37,6 +40,9 @@ pub struct Counters {
     families: [Fact<Table>; Family::ALL.len()],
     /// Tasks: kernel threads and the requested processes, or all tasks.
     pub tasks: Fact<Tasks>,
+    /// What users' tasks have run since the sample before, where they are added up. It is the one part that is a difference:
+    /// most of these tasks are gone at the end of any long time.
+    pub users: Fact<UserTimes>,
     /// The control groups of the requested processes, and those with a quota.
     pub groups: Fact<Groups>,
 }
@@ -50,6 +56,7 @@ impl Counters {
             online: CpuSet::default(),
             families: std::array::from_fn(|number| Err(unread(Family::ALL[number].source()))),
             tasks: Err(unread("/proc/PID/schedstat")),
+            users: Err(UserTimes::uncollected()),
             groups: Err(unread("cpu.stat of control groups")),
         }
     }

@@ -26,6 +26,7 @@ mod groups;
 mod sample;
 mod table;
 mod tasks;
+mod users;
 mod version_2;
 mod wire;
 

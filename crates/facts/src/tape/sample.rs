@@ -4,8 +4,9 @@
 //! fullclock can add some. Tags ascend; each stands at most once.
 
 use super::wire::{Bytes, at_difference, difference, put_number, put_section, put_text};
-use super::{client, events, groups, table, tasks};
+use super::{client, events, groups, table, tasks, users};
 use crate::client::ClientSample;
+use crate::counters::users::UserTimes;
 use crate::counters::{Counters, Family, Moment};
 use crate::parse::Expected;
 use crate::probe::ClockReading;
@@ -38,6 +39,7 @@ const TASKS: u64 = 3;
 const GROUPS: u64 = 4;
 const CLOCKS: u64 = 5;
 const TOTALS: u64 = 6;
+const USERS: u64 = 7;
 const CLIENT: u64 = 8;
 
 /// The tag of a family's table.
@@ -94,6 +96,8 @@ pub(super) fn payload(before: &Counters, sample: &Sample) -> Vec<u8> {
     finish(CLOCKS, &mut section);
     events::put(&mut section, &sample.totals, events::put_totals);
     finish(TOTALS, &mut section);
+    users::put(&mut section, &after.users);
+    finish(USERS, &mut section);
     client::put(&mut section, at, sample.client.as_ref());
     finish(CLIENT, &mut section);
     for ((_, was), (family, is)) in before.tables().zip(after.tables()) {
@@ -106,6 +110,7 @@ pub(super) fn payload(before: &Counters, sample: &Sample) -> Vec<u8> {
 /// The sample that a payload makes of the counters before, and how many sections were of an unknown kind.
 pub(super) fn take(payload: &[u8], before: &Counters) -> Result<(Sample, usize), Expected> {
     let mut sample = Sample::from(before.clone());
+    sample.counters.users = Err(UserTimes::uncollected());
     let (mut n_unknown, mut last, mut room) = (0, 0, MOST_CELLS);
     let mut bytes = Bytes::new(payload);
     while !bytes.is_empty() {
@@ -142,6 +147,7 @@ fn take_section(
         GROUPS => counters.groups = groups::take(section, at, &counters.groups)?,
         CLOCKS => sample.clocks = events::take(section, events::take_clock)?,
         TOTALS => sample.totals = events::take(section, events::take_totals)?,
+        USERS => counters.users = users::take(section)?,
         CLIENT => sample.client = Some(client::take(section, at)?),
         _ => {
             let Some(&family) = Family::ALL.iter().find(|it| self::tag(**it) == tag) else {

@@ -4,6 +4,7 @@ use super::deflate::Inflater;
 use super::frame::{HEAD_LENGTH, Head, Kind, frame};
 use super::*;
 use crate::client::{ClientMetric, ClientSample, Heard, MarkText};
+use crate::counters::users::{self, Owner, UserTime, UserTimes};
 use crate::counters::{Counters, Family, Group, Groups, Moment, Name, Table, Task, Tasks};
 use crate::probe::ClockReading;
 use crate::trace::{Cause, CauseTime, Comm, CpuTotals, TaskTime, TickStop};
@@ -96,6 +97,28 @@ fn groups() -> impl Strategy<Value = Groups> {
     })
 }
 
+fn users() -> impl Strategy<Value = UserTimes> {
+    let roles = [("postgresql", "walwriter"), ("postgresql", "backend")];
+    let kind =
+        (any::<bool>(), any::<bool>(), proptest::option::of(select(roles.to_vec())), "[a-c]{0,3}");
+    let kind = kind.prop_map(|(is_command, is_ended, role, name)| users::Kind {
+        owner: if is_command { Owner::Command } else { Owner::Other },
+        role,
+        name: Name::new(name.as_bytes()),
+        is_ended,
+    });
+    let time = (kind, any::<u32>(), count(), count());
+    (count(), vec(time, 0..5), any::<u32>(), any::<u32>()).prop_map(
+        |(over_ns, list, unread, ended)| {
+            let time = |(kind, cpu, run_ns, wait_ns)| UserTime { kind, cpu, run_ns, wait_ns };
+            let mut users =
+                UserTimes { over_ns, list: list.into_iter().map(time).collect(), unread, ended };
+            users.add_up();
+            users
+        },
+    )
+}
+
 prop_compose! {
     fn counters()(
         at in [count(), count(), count()],
@@ -103,6 +126,7 @@ prop_compose! {
         tables in vec(fact(table()), Family::ALL.len()),
         tasks in fact(tasks()),
         groups in fact(groups()),
+        users in fact(users()),
     ) -> Counters {
         let mut counters = Counters::unread();
         counters.at = Moment { raw_ns: at[0], boot_ns: at[1], real_ns: at[2] };
@@ -110,7 +134,7 @@ prop_compose! {
         for (&family, table) in Family::ALL.iter().zip(tables) {
             *counters.table_mut(family) = table;
         }
-        (counters.tasks, counters.groups) = (tasks, groups);
+        (counters.tasks, counters.groups, counters.users) = (tasks, groups, users);
         counters
     }
 }

@@ -14,6 +14,7 @@ use engine::measure::command::exit_code;
 use facts::{CpuSet, HostView, quantity};
 use host::Live;
 use report::ledger::{csv, document, json};
+use report::spans::{self, Course};
 use rules::ledger::Ledger;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -47,6 +48,9 @@ pub(crate) struct LedgerArguments {
     /// Of a recording, the samples up to then
     #[arg(long, value_name = "WHEN", requires = "from", value_parser = point)]
     pub(crate) until: Option<Point>,
+    /// Of a recording, a row for each piece of this length: the client's number, who ran, who waited
+    #[arg(long, value_name = "TIME", requires = "from", value_parser = quantity::duration)]
+    pub(crate) by: Option<Duration>,
     #[command(flatten)]
     pub(crate) result: RowsArguments,
     /// A command to run and measure
@@ -62,7 +66,8 @@ Examples:
   fullclock ledger --cpus 4-7 --verbose   every part, source and uncertainty
   fullclock ledger --cpus 4-7 --spin      what one task could get; occupies them
   fullclock ledger --from friday.tape     of a recording
-  fullclock ledger --from friday.tape --since 12:14 --until 12:20";
+  fullclock ledger --from friday.tape --since 12:14 --until 12:20
+  fullclock ledger --from friday.tape --by 10s   who ran and who waited, over time";
 
 pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<ExitCode> {
     let destination = options.result.destination(&arguments.output)?;
@@ -97,6 +102,26 @@ fn recorded(
     file: &Path,
 ) -> Result<ExitCode> {
     let period = Period::new(options.since.as_ref(), options.until.as_ref());
+    if let Some(every) = options.by {
+        let cpus = options.cpus.as_ref();
+        let found = ledger::spans(file, cpus, period, every, &mut tell(arguments))?;
+        let name = file.display().to_string();
+        let course = Course {
+            name: &name,
+            host: &found.host,
+            spans: &found.spans,
+            metric: found.metric.as_ref(),
+            has_command: found.has_command,
+            notes: &found.notes,
+        };
+        destination.print(&match destination.form {
+            Form::Csv => spans::csv::csv(&course),
+            Form::Json => spans::json::json(&head_of_file(arguments, file), &course)
+                .context("cannot write JSON")?,
+            Form::Document(format) => spans::document(&course).render(format),
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let found = ledger::recorded(file, options.cpus.as_ref(), period, &mut tell(arguments))?;
     print(arguments, destination, Some(file), &found.host, &found.ledger)?;
     Ok(ExitCode::SUCCESS)

@@ -95,7 +95,8 @@ enum Command {
     /// One row for each CPU, package and the machine; a column for each metric (`fullclock explain ID` says what
     /// one is); where the time of all CPUs went; and the selected value over time. `?` on the screen lists the keys.
     /// With COMMAND, runs it, watches until it ends and exits with its exit code; what it prints goes to standard
-    /// error, or is printed when the screen is left.
+    /// error, or is printed when the screen is left. --client, --metric and --mark keep the numbers and phases that it
+    /// prints next to what the CPUs did.
     #[command(after_help = watch::EXAMPLES)]
     Watch(watch::WatchArguments),
     /// Count the timer ticks of each CPU, and say why a nohz_full CPU still ticks

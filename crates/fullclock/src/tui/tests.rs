@@ -8,7 +8,7 @@ use super::theme::{Colors, Theme};
 use host::Captured;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use rules::watch::{Machine, Probing, fake};
+use rules::watch::{Machine, Probing, Reading, fake};
 use std::sync::Arc;
 
 const THEME: Theme = Theme { colors: Colors::Xterm, unicode: true };
@@ -113,6 +113,20 @@ fn without_findings_the_verdict_says_so() {
     let screen = after(small((80, 24)), [audited("")]);
     assert!(screen.contains("No findings."), "{screen}");
     assert!(drawn(&small((80, 24))).contains("auditing ..."));
+}
+
+#[test]
+fn a_client_has_a_line_with_its_latest_number_and_those_before() {
+    let mut state = state((80, 24), 4, 3);
+    for tps in [Some(1000.0), Some(2000.0), None, Some(2616.0)] {
+        let reading = Reading { client: Some(fake::client(tps)), ..fake::reading(4, 4) };
+        state.update(Message::Reading(Arc::new(reading)));
+    }
+    let screen = drawn(&state);
+    assert!(screen.contains("pgbench: 2616 tps     ▃▅ ▇"), "{screen}");
+    let reading = Reading { client: Some(fake::client(None)), ..fake::reading(4, 5) };
+    state.update(Message::Reading(Arc::new(reading)));
+    assert!(drawn(&state).contains("no number of the client pgbench"), "{}", drawn(&state));
 }
 
 #[test]

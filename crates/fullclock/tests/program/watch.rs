@@ -153,6 +153,104 @@ fn a_recording_that_is_cut_shows_what_is_left_and_says_so() {
     assert!(!output.stderr.is_empty());
 }
 
+/// Prints a number, another two samples later, and one without a line end when it ends. `$1` is the recording, which grows with
+/// each sample.
+const CLIENT: &str = "
+    sampled() {
+        for i in 1 2 3; do
+            was=$(stat -c %s \"$1\")
+            while [ \"$(stat -c %s \"$1\")\" = \"$was\" ]; do sleep 0.01; done
+        done
+    }
+    printf 'warming up\\rtps: 10\\r'; sampled \"$1\"
+    echo 'PHASE 2, password=hunter2'; echo 'tps: 1,030.5' >&2; sampled \"$1\"
+    printf 'tps: 50'";
+
+/// Records `CLIENT`, printed in this format; what was printed, and what came through of the client.
+fn record_client(file: &str, format: &str) -> (String, String) {
+    let watch = ["watch", "-i", "50ms", "--columns", "busy", "--record", file, format];
+    let heard = ["--metric", "tps: ([0-9.,]+)", "--mark", "^PHASE"];
+    let command = ["--", "sh", "-c", CLIENT, "sh", file];
+    let output = fullclock(&[&watch[..], &heard, &command].concat()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn what_a_client_prints_is_in_the_interval_in_which_it_was_printed_and_on_the_tape() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("client.tape");
+    let file = file.to_str().unwrap();
+    let (live, through) = record_client(file, "--csv");
+    let of_client: Vec<&str> = live.lines().filter(|it| it.contains("Z,client,,host,,,")).collect();
+    let (missing, known): (Vec<&str>, Vec<&str>) =
+        of_client.into_iter().partition(|it| it.ends_with("printed none in this interval"));
+    let value = |line: &&str| line.split(',').nth(6).map(str::to_owned);
+    let values: Vec<String> = known.iter().filter_map(value).collect();
+    assert_eq!(values, ["10", "1030.5", "50"], "{live}");
+    assert!(!missing.is_empty(), "{live}");
+    for part in
+        ["warming up\rtps: 10\r", "tps: 1,030.5\n", "tps: 50", "mark: PHASE 2, password=***"]
+    {
+        assert!(through.contains(part), "{through:?}");
+    }
+    assert_eq!(live, printed(&["watch", "--replay", file, "--columns", "busy", "--csv"]));
+    let table = printed(&["watch", "--replay", file, "--columns", "busy"]);
+    assert!(table.lines().next().unwrap().ends_with(" client"), "{table}");
+    let kept = printed(&["watch", "--replay", file, "--json"]);
+    assert!(kept.contains("mark: PHASE 2, password=***") && !kept.contains("hunter2"), "{kept}");
+}
+
+#[test]
+fn json_has_the_numbers_of_a_client_with_their_unit() {
+    let script = "echo 'progress: 1.0 s, 2616.0 tps, lat 1.5 ms stddev 0.4' >&2
+        echo 'progress: 2.0 s, 2617.0 tps, lat 1.5 ms stddev 0.4' >&2";
+    let watch = ["watch", "-i", "10s", "--json", "--columns", "busy", "--client", "pgbench"];
+    let text = printed(&[&watch[..], &["--", "sh", "-c", script]].concat());
+    let value: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    is_of(include_str!("../../../../schemas/sample-2.json"), &value);
+    let client = &value["client"];
+    assert_eq!(client["value"], 2616.5, "{client}");
+    assert_eq!((&client["name"], &client["unit"]), (&"pgbench".into(), &"tps".into()), "{client}");
+    assert_eq!(client["numbers"], 2, "{client}");
+}
+
+#[test]
+fn lines_may_come_from_standard_input_and_from_a_file() {
+    let watch = ["watch", "-i", "200ms", "-n", "1", "--csv", "--columns", "busy"];
+    let metric = ["--metric", "n=([0-9]+)", "--metric-file"];
+    let input = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(input.path(), "n=7\n").unwrap();
+    let arguments = [&watch[..], &metric, &["-"]].concat();
+    let output = fullclock(&arguments).stdin(input.reopen().unwrap()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains(",client,,host,,,7,\n"), "{text}");
+    // What a file held before is not of this run.
+    let text = printed(&[&watch[..], &metric, &[input.path().to_str().unwrap()]].concat());
+    assert!(text.contains("printed none in this interval"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_listened_to_is_refused_before_anything_runs() {
+    let refused = |options: &[&str], words: &str| {
+        let text = refusal(&[&["watch", "--csv"][..], options].concat());
+        assert!(text.contains(words), "{text}");
+    };
+    refused(&["--metric", "(", "--", "true"], "--metric \"(\": ");
+    refused(&["--metric", "tps", "--", "true"], "it needs one group around the number");
+    refused(&["--mark", "[", "--", "true"], "--mark \"[\": ");
+    refused(&["--client", "nobody", "--", "true"], "pgbench");
+    refused(&["--client", "pgbench"], "there is nothing to listen to: add a command");
+    refused(&["--client", "pgbench", "--metric", "(1)", "--", "true"], "cannot be used with");
+    refused(&["--client", "pgbench", "--replay", "x"], "cannot be used with");
+    refused(&["--metric-file", "/dev/null"], "needs what to look for");
+    let to_file = |file| ["--client", "pgbench", "--metric-file", file];
+    refused(&to_file("/nowhere/log"), "cannot read /nowhere/log");
+    refused(&to_file("/dev/null"), "/dev/null is neither a file nor a FIFO");
+    refused(&[&to_file("-")[..], &["--", "true"]].concat(), "the command reads standard input");
+}
+
 #[test]
 fn the_reader_of_a_pipe_may_leave() {
     let mut child = fullclock(&["watch", "-i", "10ms"])

@@ -126,6 +126,11 @@ impl Files {
         Ok(&self.buffer)
     }
 
+    /// What was read last.
+    pub(super) fn last(&self) -> &[u8] {
+        &self.buffer
+    }
+
     /// A model-specific register of one CPU. The device is kept open as long as it answers.
     ///
     /// Errors: those of [`Source::msr`].

@@ -126,6 +126,13 @@ impl Sampler {
     }
 }
 
+impl Sampler {
+    /// Counts the tasks of this process and of its descendants as those of the command that is recorded.
+    pub fn follow(&mut self, command: u32) {
+        self.tasks.iter_mut().for_each(|it| it.follow(command));
+    }
+}
+
 fn unasked<T>(family: Family) -> Fact<T> {
     Err(Missing::not_collected(family.source()))
 }
@@ -156,6 +163,9 @@ pub enum Processes {
     Chosen(Vec<u32>),
     /// The tasks of every process.
     All,
+    /// The tasks of these processes, by number; those of all others are added up by who they are
+    /// ([`Counters::users`]).
+    AddedUp(Vec<u32>),
 }
 
 impl Wanted {

@@ -4,6 +4,7 @@
 use super::*;
 use crate::Source;
 use facts::Missing;
+use facts::client::{ClientMetric, ClientSample, Heard, MarkText};
 use facts::counters::{Counters, Family, Moment, Name, Table, Task, Tasks};
 use facts::tape::{FIRST_LINE, Sample, Version};
 use std::fs::{self, File, OpenOptions};
@@ -13,7 +14,8 @@ use std::path::Path;
 
 const CAPTURE: &str = "fullclock capture 1\n//- /sys/devices/system/cpu/online\n0-1\n";
 
-/// Sample `second` of a small host; in the fourth second CPU 1 goes offline, in the sixth the tasks cannot be read.
+/// Sample `second` of a small host; in the fourth second CPU 1 goes offline, in the sixth the tasks cannot be read. A client
+/// prints a number a second, and a mark every third.
 fn sample(second: u64) -> Sample {
     let ns = 1_000_000_000 * second;
     let rows: &[u32] = if second == 4 { &[0] } else { &[0, 1] };
@@ -46,7 +48,15 @@ fn sample(second: u64) -> Sample {
     };
     let tasks = Tasks { complete: true, read_at: ns, list: vec![task] };
     counters.tasks = if second == 6 { Err(Missing::denied("/proc")) } else { Ok(tasks) };
-    Sample::from(counters)
+    Sample { client: Some(client(second, ns)), ..Sample::from(counters) }
+}
+
+fn client(second: u64, ns: u64) -> ClientSample {
+    let metric = ClientMetric { client: "pgbench".to_owned(), unit: "tps".to_owned() };
+    let heard = vec![Heard { at: ns.saturating_sub(40_000), value: 2616.5 + second as f64 }];
+    let mark = MarkText { at: ns, text: format!("phase {second}") };
+    let marks = if second.is_multiple_of(3) { vec![mark] } else { Vec::new() };
+    ClientSample { metric: Some(metric), heard, marks }
 }
 
 /// A tape of so many samples, and the offsets at which its parts end.
@@ -65,10 +75,14 @@ fn tape(n_samples: u64) -> (Vec<u8>, Vec<usize>) {
 /// The seconds of the samples that are read, each as it was written, with what is said in between.
 fn read(bytes: &[u8]) -> Result<Vec<String>, String> {
     let reader = Reader::new("t", bytes).map_err(|error| error.to_string())?;
+    let is_version_2 = bytes.starts_with(Version::Two.first_line().as_bytes());
     let told = |item: Result<Sample, Damage>| match item {
         Ok(it) => {
             let second = it.counters.at.raw_ns / 1_000_000_000;
-            assert_eq!(it, sample(second), "an invented number");
+            // Version 2 knew no client.
+            let client = sample(second).client.filter(|_| !is_version_2);
+            let expected = Sample { client, ..sample(second) };
+            assert_eq!(it, expected, "an invented number");
             second.to_string()
         }
         Err(damage) => damage.to_string(),

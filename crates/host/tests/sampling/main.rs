@@ -9,3 +9,4 @@
 
 mod counters;
 mod perf;
+mod users;

@@ -24,12 +24,14 @@ mod spun;
 pub(crate) mod tasks;
 #[cfg(test)]
 mod tests;
+mod users;
 pub(crate) mod work;
 
 pub use books::Books;
 pub use clock::Reference;
 pub use evidence::{Evidence, Spun};
 pub use line::{Explanation, Line};
+pub use users::name as name_of_kind;
 
 use crate::losses::LOSSES;
 use absence::Absence;

@@ -6,6 +6,7 @@
 
 use super::amount::{Entry, Method, part, signed};
 use super::evidence::Evidence;
+use super::users;
 use crate::interval::TaskDelta;
 use facts::counters::Task;
 use facts::probe::EventCost;
@@ -180,9 +181,11 @@ impl TaskIndex {
                 .iter()
                 .map(|(&tid, &pid)| (tid, owner_of_process(evidence, pid)))
                 .collect(),
-            stranger: if evidence.chosen.is_empty() { Owner::Asked } else { Owner::Other },
+            stranger: users::stranger(evidence),
             without_users: (!after.complete)
-                .then(|| Missing::not_collected("run times of all tasks")),
+                .then(|| interval.users().err())
+                .flatten()
+                .map(|_| Missing::not_collected("run times of all tasks")),
         };
         for task in before.list.iter().chain(&after.list) {
             let owner = (owner_of(evidence, task), task.name.to_string());
@@ -195,6 +198,12 @@ impl TaskIndex {
             let moved =
                 before.get(task.tid).is_some_and(|it| it.is_same(task) && it.cpu != task.cpu);
             index.by_cpu.entry(task.cpu).or_default().push(Run { owner, name, ns: run_ns, moved });
+        }
+        if !after.complete {
+            for (cpu, owner, name, ns) in users::runs(evidence, over_ns) {
+                let run = Run { owner, name, ns, moved: false };
+                index.by_cpu.entry(cpu).or_default().push(run);
+            }
         }
         Ok(index)
     }

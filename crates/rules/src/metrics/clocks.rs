@@ -5,7 +5,7 @@
 //! counters to a guest, the guest reads 0 or a value that stands still.
 
 use crate::interval::{Delta, Interval, Rows};
-use crate::metric::{Kind, Limits, Metric, Series, Unit, Values, each};
+use crate::metric::{Kind, Limits, Metric, Series, Tasks, Unit, Values, each};
 use facts::counters::Family;
 use facts::{Fact, HostView, Missing, PerCpu};
 
@@ -18,7 +18,7 @@ pub(super) const AVERAGE_MHZ: Metric = Metric {
     kind: Kind::Mean,
     limits: Limits::None,
     families: &[Family::Clocks],
-    tasks: false,
+    tasks: Tasks::None,
     help: "Cycles of APERF by the time that passed: what the CPU did. It falls with idle time and with anything \
            that stops the clock, clock modulation included. Of a CPU that is busy all the time it is the effective \
            clock, and the most trustworthy of the three. Hidden from most guests.",
@@ -41,7 +41,7 @@ pub(super) const BUSY_MHZ: Metric = Metric {
     kind: Kind::Peak,
     limits: Limits::BelowTsc { notable: 0.9, severe: 0.5 },
     families: &[Family::Clocks],
-    tasks: false,
+    tasks: Tasks::None,
     help: "MHz of the time-stamp counter times APERF to MPERF: the mean clock over the time in C0. Shown of no CPU \
            that was in C0 for less than 5 % of the interval or less than 1 ms: its clock is that of waking up, and of \
            being measured, and says nothing about its speed under load. Clock modulation and forced idle show \
@@ -97,7 +97,7 @@ pub(super) const TSC_MHZ: Metric = Metric {
     kind: Kind::Peak,
     limits: Limits::None,
     families: &[Family::Clocks],
-    tasks: false,
+    tasks: Tasks::None,
     help: "Steps of the time-stamp counter by the time that passed on CLOCK_MONOTONIC_RAW. It is about the nominal \
            clock, always, whatever the CPU does: a yardstick, not a speed. One that differs between CPUs or moves \
            over time is broken.",

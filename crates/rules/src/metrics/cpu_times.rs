@@ -3,7 +3,7 @@
 //! Source: proc_stat(5), fs/proc/stat.c.
 
 use crate::interval::Interval;
-use crate::metric::{Kind, Limits, Metric, Series, Unit, Values, each};
+use crate::metric::{Kind, Limits, Metric, Series, Tasks, Unit, Values, each};
 use facts::counters::Family;
 use facts::{Fact, Missing, USER_TICK_NS};
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ pub(super) const BUSY: Metric = Metric {
     kind: Kind::Mean,
     limits: Limits::None,
     families: &[Family::CpuTimes],
-    tasks: false,
+    tasks: Tasks::None,
     help: "The time in which a CPU was not in its idle task, of the time that passed: 100 % less `idle` and \
            `iowait` of /proc/stat. That is exact on a tickless kernel, in steps of 10 ms. Time stolen by a \
            hypervisor counts as busy: somebody wanted the CPU. It is the scheduler's view and works \
@@ -64,7 +64,7 @@ pub(super) const STEAL: Metric = Metric {
     kind: Kind::Mean,
     limits: Limits::From { notable: 2.0, severe: 10.0 },
     families: &[Family::CpuTimes],
-    tasks: false,
+    tasks: Tasks::None,
     help: "The time in which the virtual CPU had work and its hypervisor did not run it, by `steal` of /proc/stat, in \
            steps of 10 ms. Shown in guests only. Most guests of VMware and Hyper-V read 0 whatever happens, so there \
            0 since boot is no answer; QEMU without KVM reports none either.",

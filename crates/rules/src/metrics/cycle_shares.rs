@@ -2,7 +2,7 @@
 
 use super::clocks::cycles;
 use crate::interval::{Delta, Interval};
-use crate::metric::{Kind, Limits, Metric, Series, Unit, Values};
+use crate::metric::{Kind, Limits, Metric, Series, Tasks, Unit, Values};
 use facts::counters::Family;
 use facts::{Fact, Missing};
 
@@ -18,7 +18,7 @@ pub(super) const C0: Metric = Metric {
     kind: Kind::Mean,
     limits: Limits::None,
     families: &[Family::Clocks],
-    tasks: false,
+    tasks: Tasks::None,
     help: "Cycles of MPERF to those of the time-stamp counter: the time in which the CPU was in C0, of the time \
            that passed. turbostat calls this Busy%. Polling in the idle task counts here and not in `busy`. \
            Whether MPERF stands still while the clock is modulated depends on the processor's model. Hidden \
@@ -38,7 +38,7 @@ pub(super) const PRODUCTIVE_CYCLES: Metric = Metric {
     kind: Kind::Mean,
     limits: Limits::None,
     families: &[Family::Clocks],
-    tasks: false,
+    tasks: Tasks::None,
     help: "PPERF to APERF: of the cycles in which the CPU's clock ran, those that the processor itself holds to be \
            productive, because they were not stalled. It is what the processor goes by when it chooses its own clock: \
            work with a low share gains little from a higher one. What counts as a stall, Intel does not say. Only \

@@ -4,7 +4,7 @@
 //! added when it ends, so the states of a CPU that slept on through a sample are short of it.
 
 use crate::interval::{Delta, Interval};
-use crate::metric::{Kind, Limits, Metric, Series, Unit, Values};
+use crate::metric::{Kind, Limits, Metric, Series, Tasks, Unit, Values};
 use facts::counters::Family;
 use facts::{Fact, Missing, PerCpu, USER_TICK_NS};
 
@@ -16,7 +16,7 @@ pub(super) const METRIC: Metric = Metric {
     kind: Kind::Mean,
     limits: Limits::None,
     families: &[Family::IdleTime, Family::CpuTimes],
-    tasks: false,
+    tasks: Tasks::None,
     help: "A part for each idle state: the time that the kernel (cpuidle) spent in it. It is what was *requested*: \
            the hardware may have gone to a shallower state (`core-residency` says which it reached), and a \
            core goes no deeper than the shallower of its threads. The kernel adds a sleep's time when it ends; \

@@ -1,7 +1,7 @@
 //! What interrupts CPUs: interrupts by kind and by device, softirqs, and the firmware.
 
 use crate::interval::{Column, Interval};
-use crate::metric::{Kind, Limits, Metric, Series, Unit, Values, each};
+use crate::metric::{Kind, Limits, Metric, Series, Tasks, Unit, Values, each};
 use facts::counters::Family;
 use facts::system::interrupts::is_of_the_cpu;
 use facts::{Fact, Missing};
@@ -17,7 +17,7 @@ pub(super) const INTERRUPTS: Metric = Metric {
     kind: Kind::Sum,
     limits: Limits::None,
     families: &[Family::Interrupts],
-    tasks: false,
+    tasks: Tasks::None,
     help: "A part for each kind of /proc/interrupts that came at least once in the interval: `LOC` timer, `RES` and \
            `CAL` from other CPUs, `TLB` shootdowns, `NMI`, `PMI` performance counters, `MCE` and `THR` faults of \
            the hardware, `TRM` thermal events. `devices` is all that come from devices; `device-interrupts` \
@@ -51,7 +51,7 @@ pub(super) const DEVICE_INTERRUPTS: Metric = Metric {
     kind: Kind::Sum,
     limits: Limits::None,
     families: &[Family::Interrupts],
-    tasks: false,
+    tasks: Tasks::None,
     help: "A part for each interrupt of a device that came at least once in the interval, by its number in /proc/irq \
            and its device: `24 nvme0q1`. All CPUs together; `interrupts` says how many each CPU took.",
     measure: device_interrupts,
@@ -84,7 +84,7 @@ pub(super) const SOFTIRQS: Metric = Metric {
     kind: Kind::Sum,
     limits: Limits::None,
     families: &[Family::Softirqs],
-    tasks: false,
+    tasks: Tasks::None,
     help: "A part for each kind of /proc/softirqs that ran at least once in the interval: `NET_RX` received packets, \
            `BLOCK` finished I/O, `TIMER`, `SCHED`, `RCU`. Counted, not timed: one may take a microsecond or \
            milliseconds.",
@@ -107,7 +107,7 @@ pub(super) const SMI: Metric = Metric {
     kind: Kind::Peak,
     limits: Limits::From { notable: f64::MIN_POSITIVE, severe: f64::INFINITY },
     families: &[Family::Clocks],
-    tasks: false,
+    tasks: Tasks::None,
     help: "How often the CPU was in system management mode, where the firmware does what it likes and the kernel sees \
            nothing. Each costs tens of microseconds to milliseconds, and usually stops every CPU of the package at \
            once: so the highest rate is shown for several CPUs, and no sum. Hidden from guests, whose own \

@@ -3,7 +3,7 @@
 //! Sources: /proc/PID/schedstat (Documentation/scheduler/sched-stats.rst); names as kthread_create was given them.
 
 use crate::interval::Interval;
-use crate::metric::{Kind, Limits, Metric, Series, Unit, Values};
+use crate::metric::{Kind, Limits, Metric, Series, Tasks, Unit, Values};
 use facts::Fact;
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(super) const METRIC: Metric = Metric {
     kind: Kind::Sum,
     limits: Limits::None,
     families: &[],
-    tasks: true,
+    tasks: Tasks::Kernel,
     help: "A part for each name of kernel threads that ran in the interval: their time, of one CPU. Threads that the \
            kernel has one of for each CPU or queue are one part: `kworker/3:1` counts as `kworker`, \
            `ksoftirqd/7` as `ksoftirqd`, `irq/24-nvme0q1` as `irq`, `vhost-1234` as `vhost`; others keep their name, \

@@ -5,7 +5,7 @@
 
 use super::clocks::cycles;
 use crate::interval::{Delta, Interval};
-use crate::metric::{Kind, Limits, Metric, Series, Unit, Values};
+use crate::metric::{Kind, Limits, Metric, Series, Tasks, Unit, Values};
 use facts::counters::Family;
 use facts::{Fact, Missing, PerCpu};
 
@@ -17,7 +17,7 @@ pub(super) const CORE_RESIDENCY: Metric = Metric {
     kind: Kind::Mean,
     limits: Limits::None,
     families: &[Family::CoreResidency, Family::Clocks],
-    tasks: false,
+    tasks: Tasks::None,
     help: "A part for each C-state that the processor counts: the time that the core, all its threads together, really spent there. It is what the *hardware* did; what the kernel requested is `idle-requested`. A core sleeps as deep as the shallowest request of its threads lets it, and the processor may decide for less. Which states are counted depends on the model: many do not count C1.",
     measure: |interval| residency(interval, Family::CoreResidency, Values::Cores),
 };
@@ -30,7 +30,7 @@ pub(super) const PACKAGE_RESIDENCY: Metric = Metric {
     kind: Kind::Mean,
     limits: Limits::None,
     families: &[Family::PackageResidency, Family::Clocks],
-    tasks: false,
+    tasks: Tasks::None,
     help: "A part for each C-state of the package that the processor counts: the time in which all of its cores and its uncore slept that deep. A package that never gets beyond C2 has a core, a device or a limit that keeps it awake.",
     measure: |interval| residency(interval, Family::PackageResidency, Values::Packages),
 };

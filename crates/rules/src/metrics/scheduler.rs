@@ -1,7 +1,7 @@
 //! What the scheduler counts: switches, and tasks that waited for a CPU, a disk or memory.
 
 use crate::interval::Interval;
-use crate::metric::{Kind, Limits, Metric, Series, Unit, Values, each};
+use crate::metric::{Kind, Limits, Metric, Series, Tasks, Unit, Values, each};
 use facts::counters::Family;
 use facts::{Fact, Missing, PerCpu};
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ pub(super) const RUN_QUEUE_WAIT: Metric = Metric {
     kind: Kind::Sum,
     limits: Limits::None,
     families: &[Family::RunTime],
-    tasks: true,
+    tasks: Tasks::All,
     help: "Milliseconds of waiting in each second, all tasks together: 1000 means that one task was waiting all the \
            time. By /proc/schedstat where the kernel has it, else by the waiting times of all tasks, counted on \
            the CPU that each ran on last. A wait is added when it ends. Waiting for a cgroup quota counts, too.",
@@ -35,14 +35,17 @@ fn run_queue_wait(interval: &Interval) -> Fact<Vec<Series>> {
 
 /// The waits of every task by the CPU it ran on last.
 fn of_tasks(interval: &Interval) -> Fact<PerCpu<f64>> {
-    if !interval.after.tasks.as_ref().is_ok_and(|it| it.complete) {
+    let users = interval.users();
+    if users.is_err() && !interval.after.tasks.as_ref().is_ok_and(|it| it.complete) {
         return Err(Missing::not_collected("the waiting time of every task"));
     }
     let (tasks, over_ns) = interval.task_deltas()?;
+    let of_tasks = tasks.iter().map(|it| (it.task.cpu, it.wait_ns));
+    let of_users = users.iter().flat_map(|it| &it.list).map(|it| (it.cpu, it.wait_ns));
     let mut waits: BTreeMap<u32, u64> = interval.cpus().iter().map(|cpu| (cpu, 0)).collect();
-    for delta in &tasks {
-        let wait = waits.entry(delta.task.cpu).or_default();
-        *wait = wait.saturating_add(delta.wait_ns);
+    for (cpu, ns) in of_tasks.chain(of_users) {
+        let wait = waits.entry(cpu).or_default();
+        *wait = wait.saturating_add(ns);
     }
     Ok(waits.iter().map(|(&cpu, &ns)| (cpu, Ok(ns as f64 * 1e3 / over_ns as f64))).collect())
 }
@@ -59,7 +62,7 @@ pub(super) const CONTEXT_SWITCHES: Metric = Metric {
     kind: Kind::Sum,
     limits: Limits::None,
     families: &[Family::ContextSwitches, Family::Totals],
-    tasks: false,
+    tasks: Tasks::None,
     help: "How often the scheduler put another task on the CPU, the idle task included. Of each CPU where perf events \
            may be read; else one number for the whole host, from /proc/stat.",
     measure: context_switches,
@@ -97,7 +100,7 @@ pub(super) const PRESSURE: Metric = Metric {
     kind: Kind::Mean,
     limits: Limits::From { notable: 10.0, severe: 40.0 },
     families: &[Family::Pressure],
-    tasks: false,
+    tasks: Tasks::None,
     help: "A part for each kind: `cpu.some` is the time in which at least one runnable task waited for a CPU, `io.some` \
            for a disk, `memory.some` for memory; `full` that in which no other task did useful work either. Of \
            the whole host; the kernel weighs its CPUs. Needs CONFIG_PSI, and on some distributions `psi=1`.",
@@ -139,6 +142,14 @@ mod tests {
         let after = "at 1000\nCpuTimes idle\n0 0\n1 0\ntask 5 5 postgres user 1 20 250000010\n\
                      task 6 6 postgres user 1 20 250000000\n";
         assert_eq!(measured(&RUN_QUEUE_WAIT, before, after), "0: 0.00\n1: 500.00");
+    }
+
+    #[test]
+    fn waits_of_users_that_were_added_up_count_too() {
+        let before = "at 0\nCpuTimes idle\n0 0\n1 0\nusers 0\ntask 2 2 kthreadd kernel 0 10 10\n";
+        let after = "at 1000\nCpuTimes idle\n0 0\n1 0\nusers 1000\nuser other gzip - 1 5 250000000\n\
+                     user other xz - 0 5 100000000\ntask 2 2 kthreadd kernel 0 20 50000010\n";
+        assert_eq!(measured(&RUN_QUEUE_WAIT, before, after), "0: 150.00\n1: 250.00");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What sensors read: temperature and power.
 
 use crate::interval::Interval;
-use crate::metric::{Kind, Limits, Metric, Series, Unit, Values};
+use crate::metric::{Kind, Limits, Metric, Series, Tasks, Unit, Values};
 use facts::counters::Family;
 use facts::{Fact, Missing, PerCpu};
 
@@ -16,7 +16,7 @@ pub(super) const TEMPERATURE: Metric = Metric {
     kind: Kind::Peak,
     limits: Limits::From { notable: 85.0, severe: 95.0 },
     families: &[Family::Temperature],
-    tasks: false,
+    tasks: Tasks::None,
     help: "The core's sensor at the end of the interval: a reading and no mean. Far from its limit the sensor may be \
            several degrees off. Of several cores the hottest is shown.",
     measure: temperature,
@@ -54,7 +54,7 @@ pub(super) const WATTS: Metric = Metric {
     kind: Kind::Sum,
     limits: Limits::None,
     families: &[Family::Energy],
-    tasks: false,
+    tasks: Tasks::None,
     help: "A part for each domain that RAPL counts: `package-0` is the whole package, and what stands after a slash \
            (`package-0/core`, `/dram`) a part of it or beside it: do not add them. An energy counter that stood \
            still measures nothing, and has no watts.",

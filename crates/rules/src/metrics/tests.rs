@@ -101,7 +101,7 @@ fn only(metric: &Metric, mut counters: Counters) -> Counters {
     for &family in Family::ALL.iter().filter(|it| !metric.families.contains(it)) {
         *counters.table_mut(family) = unread.table(family).cloned().map_err(Clone::clone);
     }
-    if !metric.tasks {
+    if metric.tasks == crate::metric::Tasks::None {
         counters.tasks = unread.tasks;
     }
     counters

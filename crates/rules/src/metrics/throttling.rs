@@ -5,7 +5,7 @@
 //! events, and so do the CPUs of a package: the lowest CPU of each is taken.
 
 use crate::interval::{Delta, Interval};
-use crate::metric::{Kind, Limits, Metric, Series, Unit, Values, each};
+use crate::metric::{Kind, Limits, Metric, Series, Tasks, Unit, Values, each};
 use facts::counters::Family;
 use facts::{CpuSet, Fact};
 
@@ -18,7 +18,7 @@ pub(super) const THROTTLE_EVENTS: Metric = Metric {
     kind: Kind::Sum,
     limits: Limits::From { notable: f64::MIN_POSITIVE, severe: f64::INFINITY },
     families: &[Family::Throttling],
-    tasks: false,
+    tasks: Tasks::None,
     help: "How often the kernel was told that a core, or the package, reached its temperature limit. Only heat of the \
            processor itself counts: a clock held down by PROCHOT# from the board, by a power or current limit or \
            by clock modulation shows 0 here. Intel only, and absent where firmware keeps the thermal interrupt \
@@ -41,7 +41,7 @@ pub(super) const THROTTLE_TIME: Metric = Metric {
     kind: Kind::Peak,
     limits: Limits::From { notable: 1.0, severe: 50.0 },
     families: &[Family::Throttling],
-    tasks: false,
+    tasks: Tasks::None,
     help: "Milliseconds of each second in which a core, or the package, held its clock down at its temperature limit, \
            by the kernel's count (Linux 5.6 and later). The kernel adds an event's time when it ends. What it \
            does not count is said at `throttle-events`.",

@@ -1,7 +1,7 @@
 //! The tick: interrupts of each CPU's own timer, and what kept it when the kernel tried to stop it.
 
 use crate::interval::{Column, Interval, Rows};
-use crate::metric::{Kind, Limits, Metric, Series, Unit, Values, each};
+use crate::metric::{Kind, Limits, Metric, Series, Tasks, Unit, Values, each};
 use facts::Fact;
 use facts::counters::Family;
 use facts::system::interrupts::may_be_tick_timer;
@@ -17,7 +17,7 @@ pub(super) const TICKS: Metric = Metric {
     kind: Kind::Sum,
     limits: Limits::None,
     families: &[Family::Interrupts],
-    tasks: false,
+    tasks: Tasks::None,
     help: "How often the timer of the CPU itself went off: `LOC` in /proc/interrupts. A busy CPU with its tick has \
            CONFIG_HZ a second, 100 to 1000; a busy one of `nohz_full=` none, or one before Linux 4.17. Timers that \
            programs set (sleeps of microseconds, timer_create) count here too, and on an idle CPU little else does.",
@@ -52,7 +52,7 @@ pub(super) const TICK_STOPS: Metric = Metric {
     kind: Kind::Sum,
     limits: Limits::None,
     families: &[Family::TickStops],
-    tasks: false,
+    tasks: Tasks::None,
     help: "A part for each outcome of the kernel's attempts to stop the tick of a CPU: `none` is a tick that stopped, \
            also that of a CPU that went idle; the others name what kept it: `posix_timer`, `perf_events`, \
            `sched`, `clock_unstable`, `rcu`, `rcu_exp`. The kernel names the first that it finds. Counted only \

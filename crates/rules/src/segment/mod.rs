@@ -10,11 +10,12 @@ pub use gap::Gap;
 
 use crate::interval::Interval;
 use facts::counters::Counters;
+use facts::counters::users::UserTimes;
 use facts::probe::ClockReading;
 use facts::quantity::counted;
 use facts::tape::Sample;
 use facts::trace::CpuTotals;
-use facts::{HostView, Missing, PerCpu};
+use facts::{Fact, HostView, Missing, PerCpu};
 use std::collections::BTreeMap;
 
 /// Samples in a row without a gap.
@@ -22,7 +23,7 @@ use std::collections::BTreeMap;
 pub struct Segment {
     /// The counters at the beginning.
     pub before: Counters,
-    /// The counters at the end.
+    /// The counters at the end; what users' tasks ran is added up from the beginning on.
     pub after: Counters,
     /// How many samples there are, at both ends and between.
     pub samples: usize,
@@ -32,7 +33,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    fn begin(sample: Sample) -> Segment {
+    pub(crate) fn begin(sample: Sample) -> Segment {
         Segment {
             before: sample.counters.clone(),
             after: sample.counters,
@@ -43,7 +44,7 @@ impl Segment {
         }
     }
 
-    fn extend(&mut self, sample: Sample) {
+    pub(crate) fn extend(&mut self, sample: Sample) {
         for (cpu, &clock) in sample.clocks.known() {
             self.clocks.entry(cpu).or_default().push(clock);
         }
@@ -52,7 +53,13 @@ impl Segment {
             *n_traced += 1;
             sum.extend(totals);
         }
+        // What the first sample holds belongs to the time before it.
+        let none = || Err(UserTimes::uncollected());
+        let before = (self.samples > 1).then(|| std::mem::replace(&mut self.after.users, none()));
         self.after = sample.counters;
+        if let Some(before) = before {
+            self.after.users = together(before, &self.after.users);
+        }
         self.samples += 1;
     }
 
@@ -82,6 +89,13 @@ impl Segment {
     fn length_ns(&self) -> u64 {
         self.after.at.raw_ns.saturating_sub(self.before.at.raw_ns)
     }
+}
+
+/// What users' tasks ran in two intervals in a row.
+fn together(before: Fact<UserTimes>, next: &Fact<UserTimes>) -> Fact<UserTimes> {
+    let mut sum = before?;
+    sum.extend(next.as_ref().map_err(Missing::clone)?);
+    Ok(sum)
 }
 
 /// The longest segment of a recording whose samples are pushed one by one; it holds two segments at most.
@@ -282,6 +296,27 @@ mod tests {
         let traced = longest.finish().unwrap().segment.traced();
         assert_eq!(traced.get(0).unwrap().as_ref().map(|it| it.wall_ns), Ok(10));
         assert!(traced.get(1).unwrap().is_err());
+    }
+
+    #[test]
+    fn what_users_ran_is_added_up_from_the_first_sample_on() {
+        let samples = [
+            "at 0\nusers 900\nuser other gzip - 0 7 7\n",
+            "at 1000\nusers 1000\nuser other gzip - 0 20 2\n",
+            "at 2000\nusers 1000\nuser other gzip - 0 30 3\nuser other xz - 1 4 5\n",
+        ];
+        let users = |samples: &[&str]| {
+            found(samples).unwrap().segment.after.users.map(|users| {
+                let times =
+                    users.list.iter().map(|it| (it.kind.name.to_string(), it.run_ns, it.wait_ns));
+                (users.over_ns, times.collect::<Vec<_>>())
+            })
+        };
+        let gzip = ("gzip".to_owned(), 50, 5);
+        let sum = (2_000_000_000, vec![gzip, ("xz".to_owned(), 4, 5)]);
+        assert_eq!(users(&samples), Ok(sum));
+        // A sample without them leaves a hole.
+        assert!(users(&[samples[0], "at 1000\n", samples[2]]).is_err());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::{ClientValue, Column, Reading, Share, Shares};
 use crate::interval::Interval;
 use crate::loss;
-use crate::metric::{Kind, Limits, Metric, Series, Unit, Values};
+use crate::metric::{Kind, Limits, Metric, Series, Tasks, Unit, Values};
 use facts::client::ClientMetric;
 use facts::counters::Moment;
 use facts::{Fact, Missing, PerCpu};
@@ -18,7 +18,7 @@ const fn metric(id: &'static str, column: &'static str, unit: Unit, kind: Kind) 
         kind,
         limits: Limits::None,
         families: &[],
-        tasks: false,
+        tasks: Tasks::None,
         help: "Where it comes from.",
         measure,
     }

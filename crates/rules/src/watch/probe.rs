@@ -5,7 +5,7 @@
 
 use super::Column;
 use crate::interval::Interval;
-use crate::metric::{Kind, Limits, Metric, Series, Unit, Values};
+use crate::metric::{Kind, Limits, Metric, Series, Tasks, Unit, Values};
 use facts::counters::Family;
 use facts::probe::ClockReading;
 use facts::{CpuSet, Fact, Missing, PerCpu};
@@ -37,7 +37,7 @@ pub static METRIC: Metric = Metric {
     limits: Limits::BelowTsc { notable: 0.9, severe: 0.5 },
     // Which CPUs are busy.
     families: &[Family::CpuTimes, Family::Clocks],
-    tasks: false,
+    tasks: Tasks::None,
     help: "The median of ten windows of 0.1 ms in which a chain of dependent one-cycle instructions ran on the CPU, at \
            the end of the interval; those that an interrupt hit are left out. It needs no counter and no privilege; a busy sibling thread makes it lower.",
     measure,

@@ -30,6 +30,7 @@ pub(super) fn live(
     let started = start(options, ear);
     let mut client = Client { workload: None, listening };
     let shown = started.and_then(|started| {
+        started.iter().for_each(|it| watched.follow(it.pid()));
         client.workload = started;
         lines.show(&mut watched, &mut client, &interrupt)
     });

@@ -42,9 +42,9 @@ pub(super) fn live(
     options: &WatchArguments,
     live: Live,
 ) -> Result<ExitCode> {
-    let Live { watched, listening, interrupt } = live;
+    let Live { mut watched, listening, interrupt } = live;
     let ear = listening.as_ref().and_then(Listening::of_command);
-    let (state, unseen) = match prepare(arguments, options, &watched, ear) {
+    let (state, unseen) = match prepare(arguments, options, &mut watched, ear) {
         Ok(prepared) => prepared,
         Err(error) => {
             watched.finish()?;
@@ -89,7 +89,7 @@ type Unseen = (Workload, File);
 fn prepare(
     arguments: &Arguments,
     options: &WatchArguments,
-    watched: &Watched,
+    watched: &mut Watched,
     ear: Option<&Ear>,
 ) -> Result<(State, Option<Unseen>)> {
     let feed = feed::of_machine(options.interval, watched.probing);
@@ -99,6 +99,7 @@ fn prepare(
     }
     let printed = tempfile::tempfile().context("cannot make a temporary file")?;
     let workload = Workload::start(&options.command, Output::Unseen(&printed), ear)?;
+    watched.follow(workload.pid());
     Ok((state, Some((workload, printed))))
 }
 

@@ -84,7 +84,7 @@ impl Search {
     pub(super) fn wants(&mut self, pid: u32, stat: &TaskStat) -> bool {
         let is_wanted = match &self.processes {
             _ if stat.is_kernel_thread => true,
-            Processes::All => true,
+            Processes::All | Processes::AddedUp(_) => true,
             Processes::KernelThreads => false,
             Processes::Chosen(chosen) => chosen.contains(&pid) && self.is_chosen(pid, stat),
         };
@@ -94,6 +94,14 @@ impl Search {
             self.passed.insert(at, pid);
         }
         is_wanted
+    }
+
+    /// Whether a task that is wanted is added up with others.
+    pub(super) fn is_added_up(&self, stat: &TaskStat, pid: u32) -> bool {
+        match &self.processes {
+            Processes::AddedUp(listed) => !stat.is_kernel_thread && !listed.contains(&pid),
+            _ => false,
+        }
     }
 
     /// Whether the process is the one that bore the number first. Its first task is found first.
@@ -115,7 +123,7 @@ impl Processes {
         match self {
             Processes::KernelThreads => false,
             Processes::Chosen(chosen) => chosen.contains(&pid),
-            Processes::All => true,
+            Processes::All | Processes::AddedUp(_) => true,
         }
     }
 }

@@ -1,0 +1,110 @@
+//! A recording in pieces of equal length, each with its ledger, its tasks and what a client said of it.
+
+use super::recorded::{Period, nothing, read};
+use crate::measure::choice::within;
+use crate::{Event, Tell};
+use anyhow::{Result, bail};
+use facts::client::ClientMetric;
+use facts::counters::users::Owner;
+use facts::{CpuSet, HostView, Missing};
+use host::tape::Reader;
+use rules::ledger::{Evidence, close};
+use rules::segment::Segment;
+use rules::spans::{ClientNumbers, Cutter, Span, workers};
+use std::path::Path;
+use std::time::Duration;
+
+/// More pieces than these are no table: ten thousand seconds by the second.
+const MOST_SPANS: usize = 10_000;
+
+/// A recording in pieces.
+pub struct Course {
+    /// The host, as it was.
+    pub host: HostView,
+    /// The pieces, in order.
+    pub spans: Vec<Span>,
+    /// What the client's numbers are; `None` where none was listened to.
+    pub metric: Option<ClientMetric>,
+    /// Whether a command was recorded, whose tasks are the client.
+    pub has_command: bool,
+    /// What has to be said of all of it.
+    pub notes: Vec<String>,
+}
+
+/// Cuts the samples in `period` into pieces of `every`, of these CPUs or of all.
+///
+/// Errors: it is no recording, or holds no interval; a CPU was not online; there would be more than ten thousand pieces.
+pub fn spans(
+    file: &Path,
+    cpus: Option<&CpuSet>,
+    mut period: Period<'_>,
+    every: Duration,
+    tell: &mut Tell<'_>,
+) -> Result<Course> {
+    let mut reader = Reader::open(file)?;
+    let host = host::view(reader.host());
+    let observer = reader.observer().unwrap_or_default();
+    let mut cutter = Cutter::new(u64::try_from(every.as_nanos()).unwrap_or(u64::MAX));
+    let mut numbers = ClientNumbers::default();
+    let mut pieces = Pieces { host: &host, cpus, observer, has_command: false, spans: Vec::new() };
+    let mut closed = Ok(());
+    let damages = read(&mut reader, file, &mut period, |sample| {
+        sample.client.iter().for_each(|it| numbers.push(it));
+        if let (Some(segment), Ok(())) = (cutter.push(sample), &closed) {
+            closed = pieces.close(&segment);
+        }
+    })?;
+    closed?;
+    if let Some(segment) = cutter.finish() {
+        pieces.close(&segment)?;
+    }
+    let Pieces { mut spans, has_command, .. } = pieces;
+    if spans.is_empty() {
+        bail!(nothing(file, &period, damages));
+    }
+    for span in &mut spans {
+        span.client = numbers.mean(span.from.raw_ns, span.to.raw_ns);
+        span.marks = numbers.marks(span.from.raw_ns, span.to.raw_ns);
+    }
+    damages.iter().try_for_each(|damage| tell(Event::Note(damage.clone())))?;
+    let notes = period.note().into_iter().chain(damages).collect();
+    Ok(Course { host, spans, metric: numbers.metric, has_command, notes })
+}
+
+struct Pieces<'a> {
+    host: &'a HostView,
+    cpus: Option<&'a CpuSet>,
+    observer: u32,
+    has_command: bool,
+    spans: Vec<Span>,
+}
+
+impl Pieces<'_> {
+    fn close(&mut self, segment: &Segment) -> Result<()> {
+        if self.spans.len() >= MOST_SPANS {
+            bail!(
+                "the recording has more than {MOST_SPANS} such pieces: choose longer ones, or a part of it by --since and --until"
+            );
+        }
+        let interval = segment.interval(self.host);
+        let users = interval.users();
+        self.has_command |=
+            users.as_ref().is_ok_and(|it| it.list.iter().any(|it| it.kind.owner == Owner::Command));
+        let evidence = Evidence {
+            cpus: within(self.cpus, &interval.cpus())?,
+            traced: segment.traced(),
+            clocks: segment.clocks(),
+            observer: self.observer,
+            ..Evidence::of(interval)
+        };
+        self.spans.push(Span {
+            from: segment.before.at,
+            to: segment.after.at,
+            ledger: close(&evidence),
+            workers: users.map(workers),
+            client: Err(Missing::not_collected("numbers of a client")),
+            marks: Vec::new(),
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,311 @@
+//! Tasks of users, added up by who they are: the command that is recorded, databases by role, others by name.
+//!
+//! What a task ran after its last sample and before its end is in no count of its own. The kernel adds it to those of its
+//! process, and when the process has ended and was waited for, to those of its parent: so it is found there, and is entered
+//! as time of tasks that ended.
+
+use super::super::files::Files;
+use super::Kept;
+use facts::counters::process_times::ProcessTimes;
+use facts::counters::task_stat::{Scheduled, TaskStat};
+use facts::counters::users::{Kind, Owner, UserTime, UserTimes, family};
+use facts::counters::{Name, Task};
+use facts::system::roles::{Product, Words, product_of};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many samples a new process of a database is looked at again: its title is written after it was forked.
+const YOUNG: u32 = 3;
+
+/// How many samples the time of a process that ended waits to be found in that of its parent. A parent that ignores SIGCHLD is
+/// never given it.
+const WAITS: u32 = 10;
+
+/// Of the command line of a database's process so much is kept: roles are in its first words, and a product may be further behind.
+const MOST_TITLE: usize = 512;
+
+/// Whose tasks ran for how long since the sample before.
+#[derive(Debug, Default)]
+pub(in super::super) struct Users {
+    /// Processes by number.
+    processes: BTreeMap<u32, Process>,
+    /// The command that is recorded.
+    command: Option<u32>,
+    /// Processes of which a thread has ended.
+    to_settle: BTreeSet<u32>,
+    times: UserTimes,
+    read_at: u64,
+    turn: u32,
+}
+
+/// A process, as far as its tasks' kinds and ends need it.
+#[derive(Debug)]
+struct Process {
+    parent: u32,
+    owner: Owner,
+    name: Name,
+    product: Option<&'static Product>,
+    title: Box<[u8]>,
+    first_turn: u32,
+    /// The CPU that one of its threads ran on last.
+    cpu: u32,
+    /// The run time of its threads that have ended, as far as it was entered.
+    ended_ns: u64,
+    /// What all its threads had run when it was found.
+    found_ns: u64,
+    /// The run time of its children that were waited for, as far as it was entered.
+    children_ns: u64,
+    /// Children that ended: what of them was entered, and when.
+    unclaimed: Vec<(u32, u64)>,
+}
+
+impl Users {
+    /// Counts the descendants of this process as the command's, and it too, from the next search on.
+    pub(in super::super) fn follow(&mut self, command: u32) {
+        self.command = Some(command);
+    }
+
+    /// The times since the sample before, and whether there was one.
+    pub(in super::super) fn times(&self) -> Option<&UserTimes> {
+        (self.turn > 1).then_some(&self.times)
+    }
+
+    /// Begins a sample.
+    pub(super) fn begin(&mut self, read_at: u64) {
+        self.turn = self.turn.saturating_add(1);
+        self.times.over_ns = read_at.saturating_sub(self.read_at);
+        self.read_at = read_at;
+        self.times.list.clear();
+        self.times.unread = 0;
+        self.times.ended = 0;
+    }
+
+    /// A task that was found: its kind. What it ran is counted from its start, unless this is the first sample.
+    pub(super) fn found(
+        &mut self,
+        files: &mut Files,
+        pid: u32,
+        stat: &TaskStat,
+        all: Scheduled,
+    ) -> Kind {
+        let is_first = self.turn == 1;
+        if !self.processes.contains_key(&pid) {
+            self.look_at(files, pid, stat, all);
+        }
+        let kind = self.kind(pid, stat);
+        if let Some(process) = self.processes.get_mut(&pid) {
+            process.cpu = stat.cpu;
+        }
+        if !is_first {
+            self.add(kind, stat.cpu, all.run_ns, all.wait_ns);
+        }
+        kind
+    }
+
+    /// A task of which no count was made this time.
+    pub(super) fn skip(&mut self) {
+        self.times.unread = self.times.unread.saturating_add(1);
+    }
+
+    /// A task that ran.
+    pub(super) fn ran(&mut self, task: &Task, kind: Kind, since: &Task) {
+        let run_ns = task.run_ns.saturating_sub(since.run_ns);
+        let wait_ns = task.wait_ns.saturating_sub(since.wait_ns);
+        self.add(kind, task.cpu, run_ns, wait_ns);
+    }
+
+    /// A task whose stat was read again: its kind, which execve(2) and a database that writes its title change.
+    pub(super) fn read_again(&mut self, files: &mut Files, pid: u32, stat: &TaskStat) -> Kind {
+        if let Ok(times) = ProcessTimes::parse(files.last()) {
+            self.claim(pid, times);
+            self.adopt(pid, times.parent);
+        }
+        if let Some(process) = self.processes.get_mut(&pid) {
+            process.cpu = stat.cpu;
+            let is_leader = stat.tid == pid;
+            let is_renamed = is_leader && process.name != stat.name;
+            let is_young = self.turn.saturating_sub(process.first_turn) <= YOUNG;
+            if is_renamed || (is_young && process.product.is_some()) {
+                if is_leader {
+                    process.name = stat.name;
+                }
+                process.set_title(title(files, pid));
+            }
+        }
+        self.kind(pid, stat)
+    }
+
+    /// A task that has ended, as it was sampled last.
+    pub(super) fn ended(&mut self, last: &Task) {
+        self.times.ended = self.times.ended.saturating_add(1);
+        let Some(process) = self.processes.get_mut(&last.pid) else { return };
+        process.ended_ns = process.ended_ns.saturating_add(last.run_ns);
+        self.to_settle.insert(last.pid);
+    }
+
+    /// Ends a sample: enters what tasks ran that have ended.
+    pub(super) fn end(&mut self, files: &mut Files, tasks: &[Kept]) {
+        if self.turn == 1 {
+            self.begin_processes(tasks);
+        } else if !self.to_settle.is_empty() {
+            let to_settle = std::mem::take(&mut self.to_settle);
+            let alive = run_times(tasks, |pid| to_settle.contains(&pid));
+            for pid in to_settle {
+                match alive.get(&pid) {
+                    Some(&alive_ns) => self.settle_threads(files, pid, alive_ns),
+                    None => self.bury(pid),
+                }
+            }
+        }
+        let turn = self.turn;
+        for process in self.processes.values_mut() {
+            process.unclaimed.retain(|(since, _)| turn.saturating_sub(*since) <= WAITS);
+        }
+        self.times.add_up();
+    }
+
+    /// What ended before the first sample is nobody's time from here on.
+    fn begin_processes(&mut self, tasks: &[Kept]) {
+        self.to_settle.clear();
+        let alive = run_times(tasks, |_| true);
+        for (pid, process) in &mut self.processes {
+            let alive_ns = alive.get(pid).copied().unwrap_or(0);
+            process.ended_ns = process.found_ns.saturating_sub(alive_ns);
+        }
+    }
+
+    /// Enters what threads ran after their last sample, of a process that goes on.
+    fn settle_threads(&mut self, files: &mut Files, pid: u32, alive_ns: u64) {
+        let Some(times) = process_times(files, pid) else { return };
+        self.claim(pid, times);
+        let Some(process) = self.processes.get_mut(&pid) else { return };
+        let unseen_ns = times.own_ns.saturating_sub(alive_ns).saturating_sub(process.ended_ns);
+        if unseen_ns > 0 {
+            process.ended_ns = process.ended_ns.saturating_add(unseen_ns);
+            let (kind, cpu) = (process.ended_kind(), process.cpu);
+            self.add(kind, cpu, unseen_ns, 0);
+        }
+    }
+
+    /// A process that has ended: what of it and of its children was entered is looked for in its parent's children.
+    fn bury(&mut self, pid: u32) {
+        let Some(process) = self.processes.remove(&pid) else { return };
+        let entered_ns = process.ended_ns.saturating_add(process.children_ns);
+        if let Some(parent) = self.processes.get_mut(&process.parent) {
+            parent.unclaimed.push((self.turn, entered_ns));
+        }
+    }
+
+    /// Enters what children ran that `pid` has waited for and that no sample shows.
+    fn claim(&mut self, pid: u32, times: ProcessTimes) {
+        let Some(process) = self.processes.get_mut(&pid) else { return };
+        let waited_ns = times.children_ns.saturating_sub(process.children_ns);
+        if waited_ns == 0 {
+            return;
+        }
+        process.children_ns = times.children_ns;
+        let mut unseen_ns = waited_ns;
+        for (_, entered_ns) in &mut process.unclaimed {
+            let known_ns = unseen_ns.min(*entered_ns);
+            unseen_ns -= known_ns;
+            *entered_ns -= known_ns;
+        }
+        process.unclaimed.retain(|(_, entered_ns)| *entered_ns > 0);
+        if unseen_ns > 0 {
+            let (kind, cpu) = (process.ended_kind(), process.cpu);
+            self.add(kind, cpu, unseen_ns, 0);
+        }
+    }
+
+    /// A process that was not there before.
+    fn look_at(&mut self, files: &mut Files, pid: u32, stat: &TaskStat, all: Scheduled) {
+        let times = process_times(files, pid).unwrap_or_default();
+        let is_first = self.turn == 1;
+        let mut process = Process {
+            parent: times.parent,
+            owner: if self.command == Some(pid) { Owner::Command } else { Owner::Other },
+            name: stat.name,
+            product: None,
+            title: Box::default(),
+            first_turn: self.turn,
+            cpu: stat.cpu,
+            ended_ns: 0,
+            found_ns: times.own_ns,
+            children_ns: if is_first { times.children_ns } else { 0 },
+            unclaimed: Vec::new(),
+        };
+        process.set_title(title(files, pid));
+        self.processes.insert(pid, process);
+        self.adopt(pid, times.parent);
+        self.claim(pid, times);
+        if times.own_ns > all.run_ns {
+            // Other threads of it have run, and some of them may have ended.
+            self.to_settle.insert(pid);
+        }
+    }
+
+    /// A process whose parent is known: a child of the command's is the command's. Numbers wrap, so that a parent may be found after
+    /// its child.
+    fn adopt(&mut self, pid: u32, parent: u32) {
+        let is_commands = self.processes.get(&parent).is_some_and(|it| it.owner == Owner::Command);
+        if let Some(process) = self.processes.get_mut(&pid) {
+            process.parent = parent;
+            if is_commands {
+                process.owner = Owner::Command;
+            }
+        }
+    }
+
+    fn kind(&self, pid: u32, stat: &TaskStat) -> Kind {
+        let is_leader = stat.tid == pid;
+        let name = if is_leader { stat.name } else { family(&stat.name) };
+        let Some(process) = self.processes.get(&pid) else {
+            return Kind { name, ..Kind::unnamed(Owner::Other) };
+        };
+        let role = process.product.map(|product| {
+            let words = Words { comm: process.name.as_str(), cmdline: &process.title };
+            (product.id, product.role_of(&words, stat.name.as_str()).id)
+        });
+        // Threads of a role have many names, and its process one.
+        let name = if role.is_some() { process.name } else { name };
+        Kind { owner: process.owner, role, name, is_ended: false }
+    }
+
+    fn add(&mut self, kind: Kind, cpu: u32, run_ns: u64, wait_ns: u64) {
+        if run_ns > 0 || wait_ns > 0 {
+            self.times.list.push(UserTime { kind, cpu, run_ns, wait_ns });
+        }
+    }
+}
+
+impl Process {
+    fn set_title(&mut self, cmdline: &[u8]) {
+        self.product = product_of(&Words { comm: self.name.as_str(), cmdline });
+        let kept = if self.product.is_some() { cmdline.len().min(MOST_TITLE) } else { 0 };
+        self.title = cmdline.get(..kept).unwrap_or_default().into();
+    }
+
+    /// Of its threads and children that ended.
+    fn ended_kind(&self) -> Kind {
+        Kind { owner: self.owner, role: None, name: self.name, is_ended: true }
+    }
+}
+
+/// The run times of living tasks, added up by process.
+fn run_times(tasks: &[Kept], is_wanted: impl Fn(u32) -> bool) -> BTreeMap<u32, u64> {
+    let mut sums: BTreeMap<u32, u64> = BTreeMap::new();
+    for kept in tasks.iter().filter(|it| is_wanted(it.task.pid)) {
+        let sum = sums.entry(kept.task.pid).or_default();
+        *sum = sum.saturating_add(kept.task.run_ns);
+    }
+    sums
+}
+
+/// `None` for a process that has ended.
+fn process_times(files: &mut Files, pid: u32) -> Option<ProcessTimes> {
+    ProcessTimes::parse(files.read_once(&format!("/proc/{pid}/stat")).ok()?).ok()
+}
+
+/// Its command line, or what it wrote over that; empty for a process that has ended.
+fn title(files: &mut Files, pid: u32) -> &[u8] {
+    files.read_once(&format!("/proc/{pid}/cmdline")).unwrap_or_default()
+}

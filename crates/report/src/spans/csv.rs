@@ -1,0 +1,63 @@
+//! A recording in pieces as CSV: a row for each piece and quantity.
+//!
+//! Long and not wide, because which tasks there are changes from piece to piece. `share` is of the time of all CPUs; waits are
+//! seconds in each second, of all tasks of a name together. Unknown values are empty, and `missing` says why.
+
+use super::Course;
+use crate::harmless::{csv_cell, csv_line};
+use facts::{Fact, Missing, utc};
+use rules::spans::{Span, Who};
+
+const HEADING: &str = "from,length_s,quantity,who,name,value,unit,missing\n";
+
+/// Every piece.
+pub fn csv(course: &Course<'_>) -> String {
+    let lines: String = course.spans.iter().flat_map(|it| rows(course, it)).collect();
+    HEADING.to_owned() + &lines
+}
+
+fn rows(course: &Course<'_>, span: &Span) -> Vec<String> {
+    let row = |quantity: &str, [who, name]: [&str; 2], value: Result<f64, &Missing>, unit: &str| {
+        csv_line(&[
+            utc::timestamp(span.from.real_ns),
+            csv_cell(Some(span.elapsed_ns() as f64 / 1e9)),
+            quantity.to_owned(),
+            who.to_owned(),
+            name.to_owned(),
+            csv_cell(value.ok()),
+            unit.to_owned(),
+            csv_cell(value.err()),
+        ])
+    };
+    let mut rows = Vec::new();
+    if let Some(metric) = course.metric {
+        let value = span.client.as_ref().copied();
+        rows.push(row("client", ["client", metric.name()], value, &metric.unit));
+    }
+    for id in ["idle", "slow-clock"] {
+        let share: Fact<f64> = span.ledger.total(id).map(|ns| ns as f64 / span.capacity_ns());
+        rows.push(row(id, ["", ""], share.as_ref().copied(), "share"));
+    }
+    match &span.workers {
+        Err(missing) => rows.push(row("ran", ["", ""], Err(missing), "share")),
+        Ok(workers) => {
+            for it in workers {
+                let who = [who(it.who), &it.name];
+                rows.push(row("ran", who, Ok(it.run_ns as f64 / span.capacity_ns()), "share"));
+                let waited = it.wait_ns as f64 / (span.elapsed_ns() as f64).max(1.0);
+                rows.push(row("waited", who, Ok(waited), "s/s"));
+            }
+        }
+    }
+    let mark = |it: &facts::client::MarkText| row("mark", ["client", &it.text], Ok(1.0), "");
+    rows.extend(span.marks.iter().map(mark));
+    rows
+}
+
+pub(super) fn who(who: Who) -> &'static str {
+    match who {
+        Who::Client => "client",
+        Who::Server => "server",
+        Who::Other => "other",
+    }
+}

@@ -1,0 +1,122 @@
+//! A recording in pieces: `schemas/ledger-by-1.json`.
+
+use super::Course;
+use super::csv::who;
+use crate::json::{Answer, Head, Machine, Opening, Time, pretty, seconds};
+use rules::spans::{Span, Worker};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Result;
+
+/// What each piece of a recording was spent on: the client's number, who ran, who waited.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct CourseDocument<'a> {
+    #[serde(flatten)]
+    opening: Opening<'a, 1>,
+    machine: Machine<'a>,
+    /// What the client's numbers are; null where none was listened to.
+    client: Option<Client<'a>>,
+    /// Whether a command was recorded, whose tasks are the client.
+    has_command: bool,
+    pieces: Vec<Piece<'a>>,
+    /// What has to be said of all of it.
+    notes: &'a [String],
+}
+
+/// What a client's numbers are.
+#[derive(Serialize, JsonSchema)]
+struct Client<'a> {
+    /// Empty where the user gave an expression.
+    name: &'a str,
+    /// Empty where the user gave an expression.
+    unit: &'a str,
+}
+
+/// A piece of the recording.
+#[derive(Serialize, JsonSchema)]
+struct Piece<'a> {
+    from: Time<'static>,
+    length_s: f64,
+    /// The mean of the client's numbers.
+    client: Answer<'a, f64>,
+    /// Shares of the time of all CPUs, by the id of the loss; null where unknown.
+    idle: Answer<'a, f64>,
+    slow_clock: Answer<'a, f64>,
+    /// Users' tasks by name, the one that ran longest first.
+    tasks: Answer<'a, Vec<Tasks<'a>>>,
+    /// What the client marked.
+    marks: Vec<Mark<'a>>,
+}
+
+/// Tasks of one name.
+#[derive(Serialize, JsonSchema)]
+struct Tasks<'a> {
+    #[schemars(extend("enum" = ["client", "server", "other"]))]
+    who: &'static str,
+    name: &'a str,
+    /// Of the time of all CPUs.
+    share: f64,
+    run_s: f64,
+    /// How long they were runnable and waited for a CPU, all together.
+    wait_s: f64,
+}
+
+/// A line of the client that marks a moment.
+#[derive(Serialize, JsonSchema)]
+struct Mark<'a> {
+    /// Since the beginning of the piece.
+    after_s: f64,
+    text: &'a str,
+}
+
+/// The whole document.
+///
+/// Errors: it cannot be written as JSON, which is a bug.
+pub fn json(head: &Head, course: &Course<'_>) -> Result<String> {
+    let shares: Vec<[facts::Fact<f64>; 2]> = course
+        .spans
+        .iter()
+        .map(|span| {
+            ["idle", "slow-clock"].map(|id| Ok(span.ledger.total(id)? as f64 / span.capacity_ns()))
+        })
+        .collect();
+    pretty(&CourseDocument {
+        opening: head.opening(),
+        machine: Machine::of(course.host),
+        client: course.metric.map(|it| Client { name: &it.client, unit: &it.unit }),
+        has_command: course.has_command,
+        pieces: course
+            .spans
+            .iter()
+            .zip(&shares)
+            .map(|(span, shares)| piece(span, shares))
+            .collect(),
+        notes: course.notes,
+    })
+}
+
+fn piece<'a>(span: &'a Span, [idle, slow_clock]: &'a [facts::Fact<f64>; 2]) -> Piece<'a> {
+    let tasks = |it: &'a Worker| Tasks {
+        who: who(it.who),
+        name: &it.name,
+        share: it.run_ns as f64 / span.capacity_ns(),
+        run_s: seconds(it.run_ns),
+        wait_s: seconds(it.wait_ns),
+    };
+    Piece {
+        from: Time::of_ns(span.from.real_ns),
+        length_s: seconds(span.elapsed_ns()),
+        client: Answer::of(&span.client, |it| *it),
+        idle: Answer::of(idle, |it| *it),
+        slow_clock: Answer::of(slow_clock, |it| *it),
+        tasks: Answer::of(&span.workers, |it| it.iter().map(tasks).collect()),
+        marks: span
+            .marks
+            .iter()
+            .map(|it| Mark {
+                after_s: seconds(it.at.saturating_sub(span.from.raw_ns)),
+                text: &it.text,
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,236 @@
+//! A recording in pieces: a row for each with the client's number, who ran, who waited, and what marks there were.
+
+mod chart;
+pub mod csv;
+pub mod json;
+
+use crate::audit::describe;
+use crate::document::{Align, Block, Document, Table, Text};
+use facts::client::ClientMetric;
+use facts::{Fact, HostView, utc};
+use rules::spans::{Span, Who, Worker};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// What there is to say of a recording in pieces.
+pub struct Course<'a> {
+    /// What the recording is called.
+    pub name: &'a str,
+    /// The host that was recorded.
+    pub host: &'a HostView,
+    /// The pieces, in order; at least one.
+    pub spans: &'a [Span],
+    /// What the client's numbers are.
+    pub metric: Option<&'a ClientMetric>,
+    /// Whether a command was recorded: its tasks are the client.
+    pub has_command: bool,
+    /// What has to be said of all of it.
+    pub notes: &'a [String],
+}
+
+/// Names that have a column of their own, of each side.
+const MOST_NAMES: usize = 4;
+
+/// Tasks that never ran for as large a share have no column.
+const SMALLEST: f64 = 0.005;
+
+/// A column of tasks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Tasks {
+    who: Who,
+    /// `None` of all that have no column of their own.
+    name: Option<String>,
+}
+
+/// The whole document.
+pub fn document(course: &Course<'_>) -> Document {
+    let columns = course.columns();
+    let mut document = Document::new(format!("fullclock ledger of {} over time", course.name));
+    document.paragraph(describe(course.host));
+    if let Some(sentence) = course.who_ran() {
+        document.paragraph(Text::strong(sentence));
+    }
+    document.extend(chart::chart(course, &columns).map(Block::Chart));
+    document.push(Block::Table(course.table(&columns)));
+    for (at, mark) in course.marks() {
+        document.labelled(at, mark);
+    }
+    if !course.has_command {
+        document.note(
+            "No command was recorded, so a client cannot be told from other tasks: `fullclock watch --record FILE -- CLIENT` \
+             records one.",
+        );
+    }
+    for note in course.notes {
+        document.note(Text::sentence(note));
+    }
+    document
+}
+
+impl Course<'_> {
+    /// The tasks that have a column, by side, the busiest first.
+    fn columns(&self) -> Vec<Tasks> {
+        // By each name the largest share that it ever had.
+        let mut largest: BTreeMap<(Who, &str), f64> = BTreeMap::new();
+        for span in self.spans {
+            for worker in span.workers.iter().flatten() {
+                let share = worker.run_ns as f64 / span.capacity_ns();
+                let most = largest.entry((worker.who, &worker.name)).or_default();
+                *most = most.max(share);
+            }
+        }
+        let mut columns = Vec::new();
+        for who in [Who::Client, Who::Server, Who::Other] {
+            let of_side = largest.iter().filter(|((it, _), _)| *it == who);
+            let mut names: Vec<(&str, f64)> =
+                of_side.map(|((_, name), share)| (*name, *share)).collect();
+            names.sort_by_key(|(_, share)| Reverse((share * 1e9) as u64));
+            let n_names = names.iter().take(MOST_NAMES).filter(|it| it.1 >= SMALLEST).count();
+            let named = names.iter().take(n_names).map(|it| Some(it.0.to_owned()));
+            columns.extend(named.map(|name| Tasks { who, name }));
+            if names.iter().skip(n_names).any(|it| it.1 > 0.0) {
+                columns.push(Tasks { who, name: None });
+            }
+        }
+        columns
+    }
+
+    fn table(&self, columns: &[Tasks]) -> Table {
+        let mut headings = vec![("from", Align::Left), ("length", Align::Right)];
+        let client = self.metric.map(client_heading);
+        headings.extend(client.as_deref().map(|it| (it, Align::Right)));
+        let tasks: Vec<String> = columns.iter().map(Tasks::heading).collect();
+        headings.push(("idle", Align::Right));
+        headings.extend(tasks.iter().map(|it| (&**it, Align::Right)));
+        let sides = self.sides();
+        let waits: Vec<String> = sides.iter().map(|it| format!("{} waits", side(*it))).collect();
+        headings.extend(waits.iter().map(|it| (&**it, Align::Right)));
+        headings.push(("slow clock", Align::Right));
+        Table::new(&headings, self.spans.iter().map(|span| self.row(span, columns, &sides)))
+    }
+
+    fn row(&self, span: &Span, columns: &[Tasks], sides: &[Who]) -> Vec<Text> {
+        let mut row: Vec<Text> = vec![
+            utc::clock_time(span.from.real_ns).into(),
+            format!("{:.1} s", span.elapsed_ns() as f64 / 1e9).into(),
+        ];
+        if self.metric.is_some() {
+            row.push(text(&span.client, |it| number(*it)));
+        }
+        row.push(share_of_loss(span, "idle"));
+        row.extend(
+            columns.iter().map(|it| text(&span.ran(|worker| it.has(worker, columns)), percent)),
+        );
+        let waited = |who: &Who| span.waited(|it| it.who == *who);
+        row.extend(sides.iter().map(|it| text(&waited(it), |it| format!("{it:.2} s/s"))));
+        row.push(share_of_loss(span, "slow-clock"));
+        row
+    }
+
+    /// The sides of which tasks ran.
+    fn sides(&self) -> Vec<Who> {
+        let ran = |who: &Who| {
+            self.spans.iter().any(|span| span.workers.iter().flatten().any(|it| it.who == *who))
+        };
+        [Who::Client, Who::Server, Who::Other].into_iter().filter(ran).collect()
+    }
+
+    /// Who ran and who waited over all of it, in one sentence; `None` without a client or without a server, where nobody can be
+    /// said to limit the other.
+    fn who_ran(&self) -> Option<String> {
+        let sides = self.sides();
+        if !sides.contains(&Who::Client) || !sides.contains(&Who::Server) {
+            return None;
+        }
+        let capacity: f64 = self.spans.iter().map(Span::capacity_ns).sum();
+        let elapsed: f64 = self.spans.iter().map(|it| it.elapsed_ns() as f64).sum();
+        let sum = |who: Who, of: fn(&Worker) -> u64| -> f64 {
+            let workers = self.spans.iter().flat_map(|it| it.workers.iter().flatten());
+            workers.filter(|it| it.who == who).map(|it| of(it) as f64).sum()
+        };
+        let of = |who: Who| {
+            let ran = percent(&(sum(who, |it| it.run_ns) / capacity));
+            let waited = sum(who, |it| it.wait_ns) / elapsed;
+            format!(
+                "the {} ran {ran} of the CPUs' time and waited {waited:.2} s for a CPU in each second",
+                side(who)
+            )
+        };
+        let other = sum(Who::Other, |it| it.run_ns) / capacity;
+        let others = if other >= SMALLEST {
+            format!("; other tasks ran {}", percent(&other))
+        } else {
+            String::new()
+        };
+        Some(format!("{}; {}{others}.", capital(&of(Who::Client)), of(Who::Server)))
+    }
+
+    /// What the client marked, with its time of day.
+    fn marks(&self) -> impl Iterator<Item = (String, String)> {
+        self.spans.iter().flat_map(|span| {
+            span.marks.iter().map(move |mark| {
+                let after = mark.at.saturating_sub(span.from.raw_ns);
+                let at = utc::clock_time(span.from.real_ns.saturating_add(after));
+                (at, crate::harmless::harmless(&mark.text).into_owned())
+            })
+        })
+    }
+}
+
+impl Tasks {
+    fn heading(&self) -> String {
+        match (&self.name, self.who) {
+            (Some(name), Who::Client) => format!("client {name}"),
+            (Some(name), _) => name.clone(),
+            (None, who) => format!("more of the {}", side(who)),
+        }
+    }
+
+    /// Whether a worker's time is in this column.
+    fn has(&self, worker: &Worker, columns: &[Tasks]) -> bool {
+        if worker.who != self.who {
+            return false;
+        }
+        match &self.name {
+            Some(name) => *name == worker.name,
+            None => !columns
+                .iter()
+                .any(|it| it.who == worker.who && it.name.as_ref() == Some(&worker.name)),
+        }
+    }
+}
+
+fn side(who: Who) -> &'static str {
+    match who {
+        Who::Client => "client",
+        Who::Server => "server",
+        Who::Other => "others",
+    }
+}
+
+fn client_heading(metric: &ClientMetric) -> String {
+    if metric.unit.is_empty() { "client".to_owned() } else { format!("client {}", metric.unit) }
+}
+
+fn text<T>(fact: &Fact<T>, words: impl Fn(&T) -> String) -> Text {
+    fact.as_ref().map_or_else(|_| Text::quiet("unknown"), |it| words(it).into())
+}
+
+fn share_of_loss(span: &Span, id: &str) -> Text {
+    text(&span.ledger.total(id), |ns| percent(&(*ns as f64 / span.capacity_ns())))
+}
+
+fn percent(share: &f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// A rate with four digits that count.
+fn number(value: f64) -> String {
+    let places = (3.0 - value.abs().max(1e-9).log10().floor()).clamp(0.0, 6.0) as usize;
+    format!("{value:.places$}")
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |it| it.to_uppercase().chain(letters).collect())
+}

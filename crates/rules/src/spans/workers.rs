@@ -1,0 +1,78 @@
+//! Who worked: the client, the database, and others.
+
+use crate::ledger::name_of_kind;
+use facts::counters::users::{Kind, Owner, UserTimes};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// Which side of a test a task is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Who {
+    /// The command that was recorded, and what descends from it.
+    Client,
+    /// A database, by its role.
+    Server,
+    /// Anybody else.
+    Other,
+}
+
+/// What tasks of one name ran and waited, on all CPUs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Worker {
+    /// On which side.
+    pub who: Who,
+    /// What they are called: `PostgreSQL backend`, `gzip`.
+    pub name: String,
+    /// Run time in nanoseconds.
+    pub run_ns: u64,
+    /// How long they were runnable and waited for a CPU, in nanoseconds. Of tasks that ended it lacks their last wait.
+    pub wait_ns: u64,
+}
+
+/// Each name once, the one that ran longest first.
+pub fn workers(users: &UserTimes) -> Vec<Worker> {
+    let mut sums: BTreeMap<(Who, String), (u64, u64)> = BTreeMap::new();
+    for time in &users.list {
+        let sum = sums.entry((who(&time.kind), name_of_kind(&time.kind))).or_default();
+        sum.0 = sum.0.saturating_add(time.run_ns);
+        sum.1 = sum.1.saturating_add(time.wait_ns);
+    }
+    let worker = |((who, name), (run_ns, wait_ns))| Worker { who, name, run_ns, wait_ns };
+    let mut workers: Vec<Worker> = sums.into_iter().map(worker).collect();
+    workers.sort_by_key(|it| Reverse(it.run_ns));
+    workers
+}
+
+/// A database that the command itself runs is a server, too.
+fn who(kind: &Kind) -> Who {
+    match (kind.role, kind.owner) {
+        (Some(_), _) => Who::Server,
+        (None, Owner::Command) => Who::Client,
+        (None, Owner::Other) => Who::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::counters;
+
+    #[test]
+    fn each_name_is_added_up_over_its_cpus_and_stands_on_its_side() {
+        let counters = counters(
+            "at 0\nusers 1000\nuser command tclsh - 0 20 1\nuser command tclsh - 1 30 2\n\
+             user command postgres postgresql/walwriter 0 40 0\nuser other gzip - 1 60 5\n",
+        );
+        let found = workers(&counters.users.unwrap());
+        let shown: Vec<_> =
+            found.iter().map(|it| (it.who, &*it.name, it.run_ns, it.wait_ns)).collect();
+        assert_eq!(
+            shown,
+            [
+                (Who::Other, "gzip", 60, 5),
+                (Who::Client, "tclsh", 50, 3),
+                (Who::Server, "PostgreSQL WAL writer", 40, 0),
+            ]
+        );
+    }
+}
