@@ -66,6 +66,8 @@ pub(crate) struct TaskTimes {
     pub(crate) shares: Vec<Share>,
     /// How far off the sum may be.
     pub(crate) uncertainty_ns: u64,
+    /// How much of it may have been spent on other CPUs: what tasks ran that have moved.
+    pub(crate) misplaced_ns: u64,
     /// How it was obtained.
     pub(crate) method: Method,
     pub(crate) source: &'static str,
@@ -114,6 +116,35 @@ impl TaskTimes {
         let left = all.saturating_sub(ns);
         self.shares.iter_mut().for_each(|it| it.ns = part(it.ns, left, all));
         self
+    }
+
+    /// Takes `ns` of it out, of threads of the kernel last: most of those stay on their CPU.
+    pub(crate) fn take(&mut self, ns: u64) -> Vec<Share> {
+        let stays = |it: &Share| matches!(it.owner, Owner::Kernel | Owner::ForcedIdle);
+        let staying_ns = self.shares.iter().filter(|it| stays(it)).map(|it| it.ns);
+        let staying_ns = staying_ns.fold(0, u64::saturating_add);
+        let moving_ns = self.ns().saturating_sub(staying_ns);
+        let from_moving_ns = ns.min(moving_ns);
+        let from_staying_ns = ns.saturating_sub(from_moving_ns);
+        let taken = self.shares.iter_mut().map(|it| {
+            let ns = match stays(it) {
+                true => part(it.ns, from_staying_ns, staying_ns),
+                false => part(it.ns, from_moving_ns, moving_ns),
+            };
+            let ns = ns.min(it.ns);
+            it.ns -= ns;
+            Share { ns, ..it.clone() }
+        });
+        taken.collect()
+    }
+
+    /// Adds the time of tasks that are there already, or are not.
+    pub(crate) fn give(&mut self, share: Share) {
+        let same = |it: &&mut Share| it.owner == share.owner && it.name == share.name;
+        match self.shares.iter_mut().find(same) {
+            Some(it) => it.ns = it.ns.saturating_add(share.ns),
+            None => self.shares.extend((share.ns > 0).then_some(share)),
+        }
     }
 
     /// The same without `ns` of interrupts, taken from everybody alike.
@@ -217,7 +248,8 @@ impl TaskIndex {
                 ns: scaled(it),
                 interrupted: Some(Interrupted::default()),
             })),
-            uncertainty_ns: moved.fold(self.tick_ns.saturating_add(skew), u64::saturating_add),
+            uncertainty_ns: self.tick_ns.saturating_add(skew),
+            misplaced_ns: moved.fold(0, u64::saturating_add),
             method: Method::Counter,
             source: "/proc/PID/task/TID/schedstat",
             without_users: self.without_users.clone(),
@@ -249,6 +281,7 @@ impl TaskIndex {
         Ok(TaskTimes {
             shares: shares(named),
             uncertainty_ns: totals.unknown_ns.saturating_add(totals.wall_ns.abs_diff(wall_ns)),
+            misplaced_ns: 0,
             method: Method::Tracepoint,
             source: "tracepoint sched:sched_switch",
             without_users: None,
@@ -303,7 +336,7 @@ fn owner_of(evidence: &Evidence<'_>, task: &Task) -> Owner {
     }
 }
 
-fn owner_of_process(evidence: &Evidence<'_>, pid: u32) -> Owner {
+pub(super) fn owner_of_process(evidence: &Evidence<'_>, pid: u32) -> Owner {
     if pid == evidence.observer {
         Owner::Observer
     } else if evidence.chosen.is_empty() || evidence.chosen.contains(&pid) {
