@@ -137,16 +137,16 @@ mod tests {
 
     #[test]
     fn descendants_are_found_by_their_parents_threads_or_by_all_processes() {
-        let mut all = String::new();
-        for (pid, parent) in [(10, 1), (11, 10), (12, 11), (13, 1), (14, 10)] {
-            all += &format!("//- /proc/{pid}/stat\n{}\n", stat(pid, parent));
-        }
+        let processes = [(10, 1), (11, 10), (12, 11), (13, 1), (14, 10)];
+        let file = |(pid, parent)| format!("//- /proc/{pid}/stat\n{}\n", stat(pid, parent));
+        let all: String = processes.into_iter().map(file).collect();
         assert_eq!(found(&all), [11, 12, 14]);
         let lists = [(10, 10, "11"), (10, 20, "14"), (11, 11, "12"), (12, 12, ""), (14, 14, "")];
-        for (pid, tid, children) in lists {
-            all += &format!("//- /proc/{pid}/task/{tid}/children\n{children}\n");
-        }
-        assert_eq!(found(&all), [11, 12, 14]);
+        let file = |(pid, tid, children): (u32, u32, &str)| {
+            format!("//- /proc/{pid}/task/{tid}/children\n{children}\n")
+        };
+        let lists: String = lists.into_iter().map(file).collect();
+        assert_eq!(found(&(all + &lists)), [11, 12, 14]);
     }
 
     #[test]

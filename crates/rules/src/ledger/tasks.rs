@@ -266,7 +266,10 @@ impl TaskIndex {
         let found = totals.tasks.iter().filter_map(|(tid, it)| Some((known(*tid)?, it.comm)));
         let (same, other): (Vec<_>, Vec<_>) =
             found.partition(|((_, name), comm)| comm.is_empty() || *name == comm.to_string());
-        if !totals.tasks.is_empty() && same.len() <= other.len() {
+        // Descendants of the command may be all that ran there, and be in no sample.
+        let is_kin = |tid: &&i32| u32::try_from(**tid).is_ok_and(|it| self.kin.contains_key(&it));
+        let n_kin = totals.tasks.keys().filter(is_kin).count();
+        if !totals.tasks.is_empty() && same.len().saturating_add(n_kin) <= other.len() {
             let found = "none of the traced tasks";
             return Err(Missing::malformed("/proc", found, "the tasks of the first pid namespace"));
         }

@@ -176,6 +176,14 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_cpu_on_which_only_ended_descendants_ran_is_known_by_its_trace() {
+        let idle =
+            ("trace 1 idle 990000000", "trace 1 idle 490000000\ntask 44 gzip 500000000\nkin 44 10");
+        let text = replaced(SECOND, &[idle, ("observer 20", "observer 20\nchosen 10")]);
+        assert!(loss("useful", &text).contains("gzip "), "{}", loss("useful", &text));
+    }
+
     const CHOSEN: &[(&str, &str)] = &[
         ("observer 20", "observer 20\nchosen 10"),
         ("task 10 postgres 560000000", "task 10 postgres 360000000\ntask 99 backup 200000000"),
