@@ -42,11 +42,10 @@ impl Settlement {
         let scope = Scope { evidence, accounting, index, wall_ns };
         let cpus = evidence.cpus.and(&evidence.interval.cpus());
         let counted = scope.counted(&cpus);
-        let traced = scope.traced(&cpus);
+        let mut traced = scope.traced(&cpus);
         let by_counts = scope.better_by_counts(&counted, &traced);
         let untraced_ns = traced.values().map(|it| it.own_ns).fold(0, u64::saturating_add);
         let untraced_ns = if by_counts.is_empty() { untraced_ns } else { 0 };
-        let mut traced = traced;
         let best = counted.into_iter().map(|(cpu, it)| {
             let trace = traced.remove(&cpu).filter(|_| !by_counts.contains(cpu));
             (cpu, trace.map_or((it.times, false), |trace| (trace.settled(index.stranger), true)))
