@@ -6,6 +6,7 @@
 
 use super::books::Shared;
 use super::evidence::Evidence;
+use super::settlement::Settlement;
 use super::tasks::{Owner, is_asked, owner_of_process};
 use facts::trace::waits::Wait;
 use facts::{Fact, Missing, Why};
@@ -83,7 +84,7 @@ fn unseen(evidence: &Evidence<'_>, shared: &Shared<'_>, there: &BTreeSet<u32>) -
     }
     // Tasks of some machines run without being traced. What is a tenth of their time hides no wait that matters.
     let (untraced_ns, ran_ns) =
-        shared.settled.as_ref().map_or((0, 0), |it| it.untraced_of_chosen());
+        shared.settled.as_ref().map_or((0, 0), Settlement::untraced_of_chosen);
     if untraced_ns > ran_ns / 10 {
         let seconds = untraced_ns as f64 / 1e9;
         return unknown(format!("no trace shows {seconds:.3} s of the time that they ran"));
