@@ -392,9 +392,8 @@ mod tests {
         let lengths = [[900; 12].as_slice(), &[5_000_000; 11]].concat();
         let at = |gap: u64| gap * 1_000_000_000;
         let call = |gap, took| Call { asked_ns: at(gap) - 5, answered_ns: at(gap) + took };
-        let calls: Vec<Call> = (0..12).map(|it| call(it + 1, 2000)).collect();
         let disturbed = (12..22).map(|it| call(it + 1, 9_000_000));
-        let calls: Vec<Call> = calls.into_iter().chain(disturbed).collect();
+        let calls: Vec<Call> = (0..12).map(|it| call(it + 1, 2000)).chain(disturbed).collect();
         assert_eq!(call_cost(&gaps(&lengths, 0), &calls).unwrap().ns, 900);
     }
 }
