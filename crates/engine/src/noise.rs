@@ -6,13 +6,13 @@
 
 use crate::interrupt::Interrupt;
 use crate::measure::choice::Trace;
-use crate::measure::tracing::threads;
 use crate::measure::{self, Gauge, choice, spin};
 use anyhow::Result;
 use facts::counters::Moment;
 use facts::{CpuSet, HostView, Missing};
 use host::Live;
 use host::counters::{Sampler, Wanted};
+use host::descendants::threads;
 use host::perf::Tracer;
 use rules::interval::Interval;
 use rules::noise::{Noise, Seen};
@@ -54,13 +54,13 @@ pub fn measure(
 ) -> Result<Measured> {
     let Task { cpus, trace, duration } = *task;
     let source = Live::this_machine();
-    let tracer = choice::tracer(&source, host, trace, cpus, interrupt);
+    let tracer = choice::tracer(&source, host, trace, cpus, choice::wanted(false), interrupt);
     let mut sampler = Sampler::open(Live::this_machine(), host, Wanted::ledger());
     // Threads inherit it, and spinners go to their CPUs all the same.
     let is_apart = host::probe::keep_off(cpus);
     let mut own = BTreeSet::new();
     let seen = spin::spin(cpus, tracer, &mut sampler, duration, || {
-        measure::wait(interrupt, duration, gauge);
+        measure::wait(interrupt, duration, gauge, || ());
         own.extend(threads(&source, std::process::id()));
     });
     let noise = Noise::of(&Seen {

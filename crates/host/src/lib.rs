@@ -8,6 +8,7 @@ pub mod addresses;
 pub mod change;
 mod clock;
 pub mod counters;
+pub mod descendants;
 mod folders;
 pub mod ipmi;
 pub mod ownership;

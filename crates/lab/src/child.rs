@@ -8,7 +8,9 @@ use crate::failure::Failure;
 use crate::known::Known;
 use crate::threads::refused;
 use facts::CpuSet;
+use host::Live;
 use host::counters::with_original_limit;
+use host::descendants::{Signalled, descendants};
 use host::probe::{ended_child_cpu_ns, pinned_to};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::fs::File;
@@ -36,8 +38,9 @@ pub(crate) fn tail(text: &str) -> String {
 /// Until the keeper has been waited for, the group's number is not reused (kill(2), credentials(7)). The keeper sleeps all
 /// the time, and one keeper serves all trials.
 ///
-/// A process that leaves the group is not followed: a server that calls setsid(2) runs on, and so does timeout(1), which makes
-/// its own group. Of these only the command itself is stopped, and not when this program is killed.
+/// A process that leaves the group is not ended by the keeper: a server that calls setsid(2) runs on when this program is killed,
+/// and so does timeout(1), which makes its own group. Where a command is stopped, its descendants are ended by their numbers as
+/// well ([`host::descendants`]), but for one whose parent had ended before.
 pub(crate) struct Group {
     keeper: Child,
 }
@@ -197,12 +200,18 @@ impl Run {
         }
     }
 
-    /// Stops it and everything of its group, the keeper too, and of the group that it has made itself.
+    /// Stops it and everything of its group, the keeper too, of the group that it has made itself, and its descendants that
+    /// have left both.
     fn stop(&self) {
+        let source = Live::this_machine();
+        // Once their parent has ended they are somebody else's children.
+        let below = descendants(&source, self.pid());
         self.signal(Signal::TERM);
+        Signalled::default().send(&source, &below, Signal::TERM);
         // SIGKILL in any case: for what ignores SIGTERM, and for its children that still run.
         let _ended = self.end_within(GRACE).is_ok();
         self.signal(Signal::KILL);
+        Signalled::default().send(&source, &below, Signal::KILL);
     }
 
     fn signal(&self, signal: Signal) {

@@ -10,10 +10,11 @@ use crate::clock::now;
 use crate::interrupt::Interrupt;
 use crate::measure::choice::{self, Trace};
 use crate::measure::command::{Output, Workload};
-use crate::measure::tracing::{Fork, kin, threads};
+use crate::measure::family::Family;
+use crate::measure::tracing::{Fork, kin};
 use crate::measure::{self, Gauge, Measured, Plan, costs, spin};
 use anyhow::{Result, bail};
-use facts::counters::Family;
+use facts::counters;
 use facts::probe::{EventCost, EventCosts, Gaps};
 use facts::system::process::Process;
 use facts::trace::Event;
@@ -22,7 +23,7 @@ use host::counters::{Sampler, Wanted};
 use host::perf::Tracer;
 use host::{Live, Source};
 use rules::interval::Interval;
-use rules::ledger::{Evidence, Ledger, Spun, close};
+use rules::ledger::{EndedTasks, Evidence, Ledger, Spun, close};
 use rules::spin::{Counts, GapBooks, explain};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -31,10 +32,6 @@ use std::time::Duration;
 
 /// Long enough for sources that count in steps of 10 ms to be within half a percent.
 const DEFAULT: Duration = Duration::from_secs(5);
-
-/// The note of a ledger of a command whose forks were not traced.
-const UNSEEN_CHILDREN: &str = "nothing was traced: of the command's children only those that ran on at its end count as \
-                               its own; others are among other tasks, or unexplained";
 
 /// What is measured, and for how long.
 pub struct Task {
@@ -81,11 +78,11 @@ pub fn measure(
         gauge,
         chosen: task.pids.clone(),
         command: None,
-        family: Vec::new(),
+        family: Family::of(&source, &task.pids),
         costs: Err(Missing::not_here("cost of an event", "interrupts were traced")),
         edge: Err(Missing::not_here("edge of an interrupt", "nothing was traced")),
     };
-    let (measured, status) = session.measure()?;
+    let (measured, status, ended) = session.measure()?;
     let audit = crate::advised::audit(&source, host);
     let host_after = host::view(&source);
     let traced = measured.traced;
@@ -96,7 +93,9 @@ pub fn measure(
         costs: session.costs,
         edge: session.edge,
         chosen: session.chosen,
-        kin: descendants(&[traced.forks, session.family].concat(), session.command),
+        kin: descendants(&[traced.forks, session.family.forks()].concat(), session.command),
+        ended,
+        passing: session.family.threads(),
         observer: std::process::id(),
         kept_off: traced.kept_off,
         host_after: Some(&host_after),
@@ -106,9 +105,6 @@ pub fn measure(
     let mut ledger = close(&evidence);
     let why = ledger.cpus.iter().find_map(|cpu| evidence.traced.get(cpu)?.as_ref().err());
     ledger.notes.extend(untraced(task.trace, why));
-    if session.command.is_some() && traced.tracer.is_none() {
-        ledger.notes.push(UNSEEN_CHILDREN.to_owned());
-    }
     Ok(Closed { ledger, status, _tracer: traced.tracer })
 }
 
@@ -125,18 +121,6 @@ fn descendants(forks: &[Fork], command: Option<u32>) -> BTreeMap<u32, u32> {
     let own = (kin(forks, observer, command.as_slice()), observer);
     let belong = |(tasks, pid): (BTreeSet<u32>, u32)| tasks.into_iter().map(move |tid| (tid, pid));
     of_command.into_iter().chain([own]).flat_map(belong).collect()
-}
-
-/// Who descends from the command by the processes and threads that there are, as if each had been seen to come.
-fn family(source: &Live, command: u32) -> Vec<Fork> {
-    let processes = host::view(source).processes.unwrap_or_default();
-    let mut forks: Vec<Fork> =
-        processes.iter().map(|it| Fork { parent: it.parent, child: it.pid }).collect();
-    for pid in kin(&forks, command, &[]) {
-        let of_process = threads(source, pid).into_iter().filter(|tid| *tid != pid);
-        forks.extend(of_process.map(|tid| Fork { parent: pid, child: tid }));
-    }
-    forks
 }
 
 /// Refuses a number that is no process of a user.
@@ -167,8 +151,8 @@ struct Session<'a> {
     chosen: Vec<u32>,
     /// The command that was run.
     command: Option<u32>,
-    /// Who descended from whom when the command was over, where forks could not be traced.
-    family: Vec<Fork>,
+    /// Who belongs to the chosen processes and to the command.
+    family: Family,
     /// What an interrupt costs, where they cannot be traced.
     costs: Fact<EventCosts>,
     /// What of an interrupt a trace does not show.
@@ -176,55 +160,66 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    fn measure(&mut self) -> Result<(Measured, Option<ExitStatus>)> {
+    /// What an interval showed, how the command ended, and how long tasks ran that ended in it.
+    fn measure(&mut self) -> Result<(Measured, Option<ExitStatus>, Fact<EndedTasks>)> {
         let cpus = &self.task.cpus;
-        let mut tracer =
-            choice::tracer(self.source, self.host, self.task.trace, cpus, self.interrupt);
+        let runs_command = !self.task.command.is_empty();
+        let wanted = choice::wanted(runs_command || !self.chosen.is_empty());
+        let Session { source, host, interrupt, .. } = *self;
+        let mut tracer = choice::tracer(source, host, self.task.trace, cpus, wanted, interrupt);
         match &mut tracer {
             Ok(tracer) => self.edge = costs::edge(self.host, tracer),
             Err(_) => self.costs = costs::costs(self.host, cpus),
         }
         let wanted = Wanted { groups_of: self.chosen.clone(), ..Wanted::ledger() };
         let mut sampler = Sampler::open(Live::this_machine(), self.host, wanted);
-        let is_traced = tracer.is_ok();
+        let mut followed: Vec<u32> = self.family.threads().into_iter().collect();
+        // The command is made by this program, whose first thread this is.
+        followed.extend(runs_command.then(std::process::id));
         let plan = Plan {
             cpus: cpus.clone(),
             tracer,
             probes_clocks: !counts_cycles(&mut sampler),
-            followed: self.chosen.iter().flat_map(|pid| threads(self.source, *pid)).collect(),
+            followed,
         };
         let mut workload = None;
         let Session { source, task, interrupt, gauge, chosen, command, family, .. } = self;
         let measured = measure::observe(plan, &mut sampler, || {
+            family.begin(source);
             if task.command.is_empty() {
-                measure::wait(interrupt, task.duration.unwrap_or(DEFAULT), gauge);
+                let length = task.duration.unwrap_or(DEFAULT);
+                measure::wait(interrupt, length, gauge, || family.glance(source, None));
             } else {
                 let output = if task.beside_results { Output::BesideResults } else { Output::Ours };
                 let started = Workload::start(&task.command, output, None)?;
                 let pid = started.pid();
                 *command = Some(pid);
                 chosen.push(pid);
-                watch(workload.insert(started), task.duration, interrupt, gauge)?;
-                if !is_traced {
-                    *family = self::family(source, pid);
-                }
+                let started = workload.insert(started);
+                watch(started, task.duration, interrupt, gauge, |command| {
+                    family.glance(source, Some(command));
+                })?;
             }
+            family.look(source, workload.as_ref());
             Ok(())
         })?;
-        let Some(mut command) = workload else { return Ok((measured, None)) };
+        let interval =
+            Interval { host: self.host, before: &measured.before, after: &measured.after };
+        let ended = self.family.ended(self.source, workload.as_ref(), &interval);
+        let Some(mut command) = workload else { return Ok((measured, None, ended)) };
         // What it does to end is no part of the interval.
         let ended_by_itself = command.has_ended()?;
-        command.stop(interrupt)?;
+        command.stop(self.interrupt)?;
         let status = command.outcome()?;
-        Ok((measured, ended_by_itself.then_some(status)))
+        Ok((measured, ended_by_itself.then_some(status), ended))
     }
 }
 
 /// Whether a counter shows the clock of the CPUs.
 fn counts_cycles(sampler: &mut Sampler) -> bool {
-    let mut counters = facts::counters::Counters::unread();
+    let mut counters = counters::Counters::unread();
     sampler.sample(&mut counters);
-    counters.table(Family::Clocks).is_ok_and(|it| it.column("aperf").is_ok())
+    counters.table(counters::Family::Clocks).is_ok_and(|it| it.column("aperf").is_ok())
 }
 
 /// Waits until the command ends, the time is over or the user wants to stop.
@@ -233,6 +228,7 @@ fn watch(
     duration: Option<Duration>,
     interrupt: &Interrupt,
     gauge: &Gauge<'_>,
+    mut glance: impl FnMut(&Workload),
 ) -> Result<()> {
     let mut show = gauge(duration);
     let (started, mut shown) = (now(), Duration::ZERO);
@@ -242,6 +238,7 @@ fn watch(
             show(elapsed);
             shown = elapsed;
         }
+        glance(command);
         let is_over = duration.is_some_and(|length| elapsed >= length);
         if interrupt.wait(Duration::from_millis(10)) || is_over {
             break;
@@ -255,11 +252,12 @@ fn watch(
 pub fn spun(host: &HostView, task: &Task, interrupt: &Interrupt, gauge: &Gauge<'_>) -> Closed {
     let cpus = &task.cpus;
     let source = Live::this_machine();
-    let tracer = choice::tracer(&source, host, task.trace, cpus, interrupt);
+    let wanted = choice::wanted(false);
+    let tracer = choice::tracer(&source, host, task.trace, cpus, wanted, interrupt);
     let mut sampler = Sampler::open(Live::this_machine(), host, Wanted::ledger());
     let length = task.duration.unwrap_or(DEFAULT);
     let seen = spin::spin(cpus, tracer, &mut sampler, length, || {
-        measure::wait(interrupt, length, gauge);
+        measure::wait(interrupt, length, gauge, || ());
     });
     let interval = Interval { host, before: &seen.before, after: &seen.after };
     let events = seen.events.as_ref();

@@ -37,12 +37,19 @@ pub fn within(asked: Option<&CpuSet>, online: &CpuSet) -> Result<CpuSet> {
     Ok(asked.clone())
 }
 
-/// Opens the tracepoints that a ledger needs, where they are wanted and allowed and cost little.
+/// What a ledger needs to be traced: also when tasks are woken, where the waits of some are to be followed.
+pub fn wanted(follows_waits: bool) -> tracepoint::Wanted {
+    let all = tracepoint::Wanted::ALL;
+    tracepoint::Wanted { tick_stops: false, wakes: follows_waits, ..all }
+}
+
+/// Opens these tracepoints, where they are allowed and cost little, or are asked for.
 pub fn tracer(
     source: &Live,
     host: &HostView,
     trace: Trace,
     cpus: &CpuSet,
+    wanted: tracepoint::Wanted,
     interrupt: &Interrupt,
 ) -> Fact<Tracer> {
     const WHAT: &str = "trace of the scheduler and of interrupts";
@@ -50,7 +57,7 @@ pub fn tracer(
         return Err(Missing::not_here(WHAT, "--trace never was given"));
     }
     if trace == Trace::Auto {
-        let share = expected_share(host, interrupt);
+        let share = expected_share(host, wanted, interrupt);
         if share > MOST {
             let because = format!(
                 "it would take about {:.1} % of the CPUs; `--trace always` does it all the same",
@@ -59,11 +66,11 @@ pub fn tracer(
             return Err(Missing::not_here(WHAT, because));
         }
     }
-    Tracer::open(source, cpus, tracepoint::Wanted { tick_stops: false, ..tracepoint::Wanted::ALL })
+    Tracer::open(source, cpus, wanted)
 }
 
 /// The share of all CPUs that tracing them would take, by the rate at which things happen right now.
-fn expected_share(host: &HostView, interrupt: &Interrupt) -> f64 {
+fn expected_share(host: &HostView, traced: tracepoint::Wanted, interrupt: &Interrupt) -> f64 {
     let families = vec![Family::Totals, Family::Interrupts, Family::Softirqs, Family::CpuTimes];
     let wanted =
         Wanted { families, tasks: None, groups: false, groups_of: Vec::new(), wake: false };
@@ -75,7 +82,7 @@ fn expected_share(host: &HostView, interrupt: &Interrupt) -> f64 {
     let rise = |family| total(&after, family).saturating_sub(total(&before, family));
     let switches = column(&after, "ctxt").saturating_sub(column(&before, "ctxt"));
     let (interrupts, softirqs) = (rise(Family::Interrupts), rise(Family::Softirqs));
-    let n_events = tracepoint::Wanted::ALL.n_events(switches, interrupts, softirqs);
+    let n_events = traced.n_events(switches, interrupts, softirqs);
     let elapsed = after.at.raw_ns.saturating_sub(before.at.raw_ns).max(1);
     let n_cpus = after.online.len().max(1);
     n_events as f64 * Tracer::NS_PER_EVENT as f64 / (elapsed as f64 * n_cpus as f64)

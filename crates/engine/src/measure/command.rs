@@ -1,15 +1,26 @@
-//! The command that is run to be measured.
+//! The command that is run to be measured, and what it leaves behind.
+//!
+//! The command stays in the process group of this program. In one of its own it would be in the background of the terminal:
+//! Ctrl-C would not reach it, and reading from the terminal would stop it (SIGTTIN). So what a wrapper leaves running when it is
+//! ended is found by its parents instead: this program is made the parent of every descendant whose parent ends, so that none gets
+//! out of sight, by setsid(2) or by forking twice either, and each is sent its signal through a handle of that process
+//! ([`host::descendants`]).
 
 use super::hearing::{Ear, Hearing, Outputs};
 use crate::interrupt::Interrupt;
 use anyhow::{Context, Result};
+use facts::counters::task_stat::ProcessTimes;
 use facts::secrets;
+use host::Live;
+use host::descendants::{Signalled, adopt, descendants, ended_children};
+use host::probe::ended_child_cpu_ns;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// A command that runs while its cycles are counted.
@@ -18,6 +29,10 @@ pub struct Workload {
     child: Child,
     /// Reads what it prints, where that is listened to.
     hearing: Option<Hearing>,
+    /// How often it was asked whether it has ended.
+    n_asked: AtomicU32,
+    /// How long its descendants ran that lost their parent, and that were waited for here, in nanoseconds.
+    adopted_ns: AtomicU64,
 }
 
 /// Where what a command prints goes.
@@ -84,9 +99,11 @@ impl Workload {
                 Some(hearing)
             }
         };
+        adopt();
         let spawned = host::counters::with_original_limit(|| command.spawn());
         let child = spawned.with_context(|| format!("cannot run {name}"))?;
-        Ok(Workload { name, child, hearing })
+        let (n_asked, adopted_ns) = (AtomicU32::new(0), AtomicU64::new(0));
+        Ok(Workload { name, child, hearing, n_asked, adopted_ns })
     }
 
     /// Its process id.
@@ -101,6 +118,9 @@ impl Workload {
 
     /// Whether it has ended. What it ran stays on record until [`Workload::outcome`] asks for its outcome.
     pub fn has_ended(&self) -> Result<bool> {
+        if self.n_asked.fetch_add(1, Ordering::Relaxed) % ASKED_TO_WAIT == ASKED_TO_WAIT - 1 {
+            self.wait_for_adopted();
+        }
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let status = waitid(WaitId::Pid(Pid::from_child(&self.child)), options);
         Ok(status.with_context(|| format!("cannot wait for {}", self.name))?.is_some())
@@ -118,10 +138,55 @@ impl Workload {
         status
     }
 
+    /// Its descendants, those that lost their parent too, without itself: while it is measured this program has no other.
+    pub(crate) fn descendants(&self) -> Vec<ProcessTimes> {
+        let mut all = descendants(&Live::this_machine(), std::process::id());
+        all.retain(|it| it.pid != self.pid());
+        all
+    }
+
+    /// How long its descendants ran that lost their parent and have been waited for here, in nanoseconds. No process has their
+    /// time.
+    pub(crate) fn adopted_ns(&self) -> u64 {
+        self.adopted_ns.load(Ordering::Relaxed)
+    }
+
+    /// Waits for those that have lost their parent and ended: they would keep their numbers until this program ends.
+    fn wait_for_adopted(&self) {
+        let ended = ended_children(&Live::this_machine(), std::process::id());
+        for number in ended.into_iter().filter(|it| *it != self.pid()) {
+            let Some(pid) = i32::try_from(number).ok().and_then(Pid::from_raw) else { continue };
+            let ran_ns = ended_child_cpu_ns(number).unwrap_or(0);
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+            if waitid(WaitId::Pid(pid), options).is_ok_and(|it| it.is_some()) {
+                self.adopted_ns.fetch_add(ran_ns, Ordering::Relaxed);
+            }
+        }
+    }
+
     /// Asks it to end, where the measurement is over before it, and waits until it has: with the signal that Ctrl-C at a
     /// terminal sends it anyway, and with SIGTERM after a while. It may be a server that shuts down, so it is never
-    /// killed; whoever does not want to wait presses Ctrl-C once more.
+    /// killed; whoever does not want to wait presses Ctrl-C once more. Then what it has left behind is asked to end, with
+    /// SIGTERM; a command that has ended by itself may leave behind what it wants.
     pub fn stop(&mut self, interrupt: &Interrupt) -> Result<()> {
+        if self.has_ended()? {
+            return Ok(());
+        }
+        self.end(interrupt)?;
+        let mut signalled = Signalled::default();
+        for _ in 0..N_POLLS {
+            self.wait_for_adopted();
+            let left = self.descendants();
+            if left.iter().all(|it| it.is_zombie) {
+                break;
+            }
+            signalled.send(&Live::this_machine(), &left, Signal::TERM);
+            interrupt.wait(POLL);
+        }
+        Ok(())
+    }
+
+    fn end(&self, interrupt: &Interrupt) -> Result<()> {
         for signal in [Signal::INT, Signal::TERM] {
             self.signal(signal)?;
             for _ in 0..N_POLLS {
@@ -150,10 +215,18 @@ impl Workload {
 const POLL: Duration = Duration::from_millis(10);
 const N_POLLS: u32 = 500;
 
-/// A command does not outlive a measurement that failed.
+/// How often whoever waits for the command asks whether it has ended, until those are waited for that lost their parent: a
+/// tenth of a second of polls.
+const ASKED_TO_WAIT: u32 = 10;
+
+/// A command does not outlive a measurement that failed, nor do its children.
 impl Drop for Workload {
     fn drop(&mut self) {
-        self.signal(Signal::TERM).ok();
+        if self.has_ended().is_ok_and(|it| !it) {
+            let below = self.descendants();
+            self.signal(Signal::TERM).ok();
+            Signalled::default().send(&Live::this_machine(), &below, Signal::TERM);
+        }
     }
 }
 

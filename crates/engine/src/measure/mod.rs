@@ -7,6 +7,7 @@
 pub mod choice;
 pub mod command;
 pub mod costs;
+pub(crate) mod family;
 pub mod hearing;
 pub mod spin;
 pub(crate) mod tracing;
@@ -36,7 +37,7 @@ pub struct Plan {
     pub tracer: Fact<Tracer>,
     /// Whether the clock probe has to visit the CPUs, because no counter shows their clock.
     pub probes_clocks: bool,
-    /// Threads whose waiting is to be followed.
+    /// Threads whose waiting is to be followed, and that of the tasks that they make.
     pub followed: Vec<u32>,
 }
 
@@ -101,12 +102,18 @@ pub type Gauge<'a> = dyn Fn(Option<Duration>) -> Box<dyn FnMut(Duration)> + 'a;
 /// The time between two updates that an eye can follow.
 pub(crate) const STEP: Duration = Duration::from_millis(200);
 
-/// Waits that long, or until the user wants to stop.
-pub(crate) fn wait(interrupt: &Interrupt, length: Duration, gauge: &Gauge<'_>) {
+/// Waits that long, or until the user wants to stop, and does `meanwhile` every now and then.
+pub(crate) fn wait(
+    interrupt: &Interrupt,
+    length: Duration,
+    gauge: &Gauge<'_>,
+    mut meanwhile: impl FnMut(),
+) {
     let mut show = gauge(Some(length));
     let started = now();
     while let Some(left) = length.checked_sub(started.elapsed()).filter(|it| !it.is_zero()) {
         show(started.elapsed());
+        meanwhile();
         if interrupt.wait(left.min(STEP)) {
             break;
         }

@@ -5,7 +5,7 @@ use facts::trace::waits::{Wait, Waits};
 use facts::trace::{CpuTotals, Event, What};
 use facts::{CpuSet, Fact, Missing, PerCpu};
 use host::perf::Tracer;
-use host::{Live, Source, process};
+use host::process;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Scope, ScopedJoinHandle};
@@ -94,10 +94,11 @@ impl Traced {
             Some(why) => (cpu, Err(why.clone())),
             None => (cpu, Ok(totals)),
         });
-        let kept_off = self.waits.take().map(|(_, wait)| wait).reduce(|sum, wait| Wait {
-            preempted_ns: sum.preempted_ns.saturating_add(wait.preempted_ns),
-            stopped_ns: sum.stopped_ns.saturating_add(wait.stopped_ns),
-        });
+        // Without wake-ups a wait is the smaller part of itself.
+        let is_blind = self.tracer.lacking().iter().any(|it| it.what.contains("sched_wakeup"));
+        let waits = self.waits.take().filter(|_| !is_blind);
+        let kept_off = waits.filter_map(|(tid, wait)| Some((u32::try_from(tid).ok()?, wait)));
+        let kept_off = kept_off.collect();
         Outcome {
             totals: totals.chain(refused).collect(),
             kept_off,
@@ -111,8 +112,8 @@ impl Traced {
 pub struct Outcome {
     /// Where each CPU's time went.
     pub totals: PerCpu<CpuTotals>,
-    /// How long the followed threads were kept off, where there were any.
-    pub kept_off: Option<Wait>,
+    /// How long each of the followed tasks was kept from running.
+    pub kept_off: BTreeMap<u32, Wait>,
     /// Tasks that came to be.
     pub forks: Vec<Fork>,
     /// The tracepoints, still open: the kernel takes most of a second to close them, so that is best done when the
@@ -123,7 +124,7 @@ pub struct Outcome {
 impl Outcome {
     pub(super) fn none(cpus: &CpuSet, why: &Missing) -> Outcome {
         let totals = cpus.iter().map(|cpu| (cpu, Err(why.clone()))).collect();
-        Outcome { totals, kept_off: None, forks: Vec::new(), tracer: None }
+        Outcome { totals, kept_off: BTreeMap::new(), forks: Vec::new(), tracer: None }
     }
 }
 
@@ -199,13 +200,6 @@ pub(crate) fn kin(forks: &[Fork], ancestor: u32, without: &[u32]) -> BTreeSet<u3
         }
     }
     kin
-}
-
-/// The threads that a process has.
-pub(crate) fn threads(source: &Live, pid: u32) -> Vec<u32> {
-    let folder = format!("/proc/{pid}/task");
-    let names = source.list(&folder).unwrap_or_default();
-    names.iter().filter_map(|name| name.parse().ok()).collect()
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ pub mod cpuacct;
 mod family;
 pub mod interrupts;
 pub mod pressure;
-pub mod process_times;
 mod scan;
 pub mod schedstat;
 pub mod softirqs;

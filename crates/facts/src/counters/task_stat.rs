@@ -142,6 +142,51 @@ impl TaskStat {
     }
 }
 
+/// The time of a process on a CPU, as its own file `stat` has it (fs/proc/array.c, do_task_stat).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessTimes {
+    /// Its process ID.
+    pub pid: u32,
+    /// Its parent's.
+    pub parent: u32,
+    /// Whether it has ended, and its parent has not waited for it.
+    pub is_zombie: bool,
+    /// When it started, in ticks of USER_HZ since boot.
+    pub started: u64,
+    /// All of its threads, those that have ended too, in ticks of USER_HZ.
+    pub own_ticks: u64,
+    /// Its children that have ended, and that it waited for, with theirs, in ticks of USER_HZ.
+    pub reaped_ticks: u64,
+}
+
+impl ProcessTimes {
+    /// Each tick count is the sum of two that the kernel rounds down.
+    pub const ROUNDED: u64 = 2;
+
+    /// Parses `stat` of a process: that of a thread has the thread's own times.
+    pub fn parse(text: &[u8]) -> Result<ProcessTimes, Expected> {
+        const STAT: Expected = Expected("a line like `1 (init) S 0 ...` of 22 fields or more");
+        let close = text.iter().rposition(|it| *it == b')').ok_or(STAT)?;
+        let pid = Scan(text).number().ok_or(STAT)?;
+        let rest = text.get(close + 1..).unwrap_or_default();
+        let mut fields = rest.split(u8::is_ascii_whitespace).filter(|it| !it.is_empty());
+        let is_zombie = fields.next().ok_or(STAT)? == b"Z";
+        let mut skip = |n| fields.nth(n).and_then(|it| Scan(it).number()).ok_or(STAT);
+        let parent = skip(0)?;
+        // utime, stime, cutime and cstime are fields 14 to 17; the last two are signed, and never negative.
+        let [user, system, reaped_user, reaped_system] =
+            [skip(14 - 5)?, skip(0)?, skip(0)?, skip(0)?];
+        Ok(ProcessTimes {
+            pid: pid.try_into().map_err(|_| STAT)?,
+            parent: parent.try_into().map_err(|_| STAT)?,
+            is_zombie,
+            started: skip(22 - 18)?,
+            own_ticks: user.saturating_add(system),
+            reaped_ticks: reaped_user.saturating_add(reaped_system),
+        })
+    }
+}
+
 /// What the scheduler counts of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scheduled {
@@ -185,6 +230,22 @@ mod tests {
         let task = TaskStat::parse(LINE.as_bytes()).unwrap();
         assert_eq!((task.tid, task.name.as_str()), (7, "a) b\n"));
         assert_eq!((task.is_kernel_thread, task.started, task.cpu), (true, 250, 3));
+    }
+
+    #[test]
+    fn a_process_has_its_own_time_and_that_of_children_it_waited_for() {
+        let line =
+            LINE.replacen("0 12 0 0 20", "7 12 300 40 20", 1).replacen(" S 1 1", " Z 5 1", 1);
+        let times = ProcessTimes {
+            pid: 7,
+            parent: 5,
+            is_zombie: true,
+            started: 250,
+            own_ticks: 19,
+            reaped_ticks: 340,
+        };
+        assert_eq!(ProcessTimes::parse(line.as_bytes()), Ok(times));
+        assert!(ProcessTimes::parse(&line.as_bytes()[..line.find(" 250").unwrap()]).is_err());
     }
 
     #[test]

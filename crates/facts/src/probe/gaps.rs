@@ -134,26 +134,26 @@ impl EventCost {
     /// The mean length of the events; the uncertainty is half the range from p10 to p90. Missing if there are fewer
     /// than ten events. `what` is their name.
     pub fn of_events(what: &str, lengths_ns: Vec<u64>) -> Fact<EventCost> {
-        EventCost::among(what, lengths_ns.len() as u64, lengths_ns)
-    }
-
-    /// As [`Self::of_events`], where `count` of these events are of the kind and nothing shows which: missing if
-    /// `count` is below ten, however many events there are.
-    pub fn among(what: &str, count: u64, lengths_ns: Vec<u64>) -> Fact<EventCost> {
-        let lengths_ns = enough(what, count, lengths_ns)?;
+        let lengths_ns = enough(what, lengths_ns.len() as u64, lengths_ns)?;
         let sum: u128 = lengths_ns.iter().copied().map(u128::from).sum();
         let mean = sum / lengths_ns.len() as u128;
         let ns = u64::try_from(mean).unwrap_or(u64::MAX);
-        Ok(EventCost { ns, uncertainty_ns: half_span(&lengths_ns) })
+        Ok(EventCost { ns, uncertainty_ns: half_span(&lengths_ns, 0.1) })
     }
 
-    /// As [`Self::of_events`], with the median, for lengths that something else may have increased.
+    /// As [`Self::typical`], where `count` of these events are of the kind and nothing shows which: missing if `count` is
+    /// below ten, however many events there are.
+    pub fn among(what: &str, count: u64, lengths_ns: Vec<u64>) -> Fact<EventCost> {
+        let lengths_ns = enough(what, count, lengths_ns)?;
+        Ok(EventCost { ns: rank(&lengths_ns, 0.5), uncertainty_ns: half_span(&lengths_ns, 0.25) })
+    }
+
+    /// The median length of the events; the uncertainty is half the range between the quartiles. For lengths that something
+    /// else may have increased: a quarter of them move neither. Missing if there are fewer than ten.
     pub fn typical(what: &str, lengths_ns: Vec<u64>) -> Fact<EventCost> {
-        let lengths_ns = enough(what, lengths_ns.len() as u64, lengths_ns)?;
-        Ok(EventCost { ns: rank(&lengths_ns, 0.5), uncertainty_ns: half_span(&lengths_ns) })
+        EventCost::among(what, lengths_ns.len() as u64, lengths_ns)
     }
 }
-
 /// The lengths in ascending order, if there are enough events of the kind.
 fn enough(what: &str, count: u64, mut lengths_ns: Vec<u64>) -> Fact<Vec<u64>> {
     let count = count.min(lengths_ns.len() as u64);
@@ -165,9 +165,9 @@ fn enough(what: &str, count: u64, mut lengths_ns: Vec<u64>) -> Fact<Vec<u64>> {
     Ok(lengths_ns)
 }
 
-/// Half the range from p10 to p90.
-fn half_span(ascending: &[u64]) -> u64 {
-    rank(ascending, 0.9).saturating_sub(rank(ascending, 0.1)) / 2
+/// Half the range without that share of the lengths at either end.
+fn half_span(ascending: &[u64], end: f64) -> u64 {
+    rank(ascending, 1.0 - end).saturating_sub(rank(ascending, end)) / 2
 }
 
 #[cfg(test)]

@@ -50,6 +50,8 @@ pub enum What {
         /// The child.
         child: i32,
     },
+    /// A task that slept, or is new, can run from now on (sched:sched_wakeup, sched:sched_wakeup_new), by thread ID.
+    Wake(i32),
     /// An interrupt or a softirq began.
     Enter(Cause),
     /// An interrupt or a softirq ended.

@@ -83,7 +83,7 @@ impl Timeline {
                 self.enter(cause);
             }
             What::Exit(cause) => self.exit(event, cause),
-            What::Fork { .. } => self.observe(at_ns, event.running),
+            What::Fork { .. } | What::Wake(_) => self.observe(at_ns, event.running),
             What::TickStop(stop) => {
                 self.observe(at_ns, event.running);
                 if self.counting {

@@ -13,15 +13,20 @@ pub struct Wanted {
     pub interrupts: bool,
     /// Attempts to stop the tick.
     pub tick_stops: bool,
+    /// When tasks that slept can run again.
+    pub wakes: bool,
 }
 
 impl Wanted {
     /// Everything that is known here.
-    pub const ALL: Wanted = Wanted { switches: true, interrupts: true, tick_stops: true };
+    pub const ALL: Wanted =
+        Wanted { switches: true, interrupts: true, tick_stops: true, wakes: true };
+    const NONE: Wanted =
+        Wanted { switches: false, interrupts: false, tick_stops: false, wakes: false };
     /// Switches only.
-    pub const SWITCHES: Wanted = Wanted { switches: true, interrupts: false, tick_stops: false };
+    pub const SWITCHES: Wanted = Wanted { switches: true, ..Wanted::NONE };
     /// Interrupts and softirqs only.
-    pub const INTERRUPTS: Wanted = Wanted { switches: false, interrupts: true, tick_stops: false };
+    pub const INTERRUPTS: Wanted = Wanted { interrupts: true, ..Wanted::NONE };
 
     /// The tracepoints to open. Not every kernel has all of them.
     pub fn tracepoints(self) -> Vec<Tracepoint> {
@@ -51,16 +56,22 @@ impl Wanted {
         if self.switches {
             list.push(one("sched", "sched_process_fork", Meaning::Fork));
         }
+        if self.wakes {
+            list.push(one("sched", "sched_wakeup", Meaning::Wake));
+            list.push(one("sched", "sched_wakeup_new", Meaning::Wake));
+        }
         list
     }
 
     /// How many records these rates of a host come to, all in the same unit of time: what `ctxt` and `intr` of
     /// /proc/stat grow by, and the first number of its `softirq`. A little more than will be, for `intr` counts
-    /// kinds of interrupts too that are not traced.
+    /// kinds of interrupts too that are not traced, and not every second switch is to a task that was woken.
     pub fn n_events(self, switches: u64, interrupts: u64, softirqs: u64) -> u64 {
         let edges = interrupts.saturating_add(softirqs).saturating_mul(2);
         let switches = if self.switches { switches } else { 0 };
-        switches.saturating_add(if self.interrupts { edges } else { 0 })
+        let wakes = if self.wakes { switches / 2 } else { 0 };
+        let tasks = switches.saturating_add(wakes);
+        tasks.saturating_add(if self.interrupts { edges } else { 0 })
     }
 }
 
@@ -84,6 +95,7 @@ enum Edge {
 enum Meaning {
     Switch,
     Fork,
+    Wake,
     Device(Edge),
     Softirq(Edge),
     Vector(Edge, Cause),
@@ -101,6 +113,7 @@ struct Layout {
 enum Fields {
     Switch { prev: TaskFields, prev_state: Field, next: TaskFields },
     Fork { parent: Field, child: Field },
+    Wake(Field),
     Device(Edge, Field),
     Softirq(Edge, Field),
     Vector(Edge, Cause),
@@ -157,6 +170,7 @@ impl Layout {
             Meaning::Fork => {
                 Fields::Fork { parent: number("parent_pid")?, child: number("child_pid")? }
             }
+            Meaning::Wake => Fields::Wake(number("pid")?),
             Meaning::Device(edge) => Fields::Device(edge, number("irq")?),
             Meaning::Softirq(edge) => Fields::Softirq(edge, number("vec")?),
             Meaning::Vector(edge, cause) => Fields::Vector(edge, cause),
@@ -180,6 +194,7 @@ impl Fields {
                 parent: i32::try_from(parent.value(record)?).ok()?,
                 child: i32::try_from(child.value(record)?).ok()?,
             },
+            Fields::Wake(tid) => What::Wake(i32::try_from(tid.value(record)?).ok()?),
             Fields::Device(edge, irq) => {
                 edge.of(Cause::Device(u32::try_from(irq.value(record)?).ok()?))
             }
@@ -238,6 +253,12 @@ pub(super) mod tests {
 	field:__data_loc char[] child_comm;	offset:16;	size:4;	signed:0;
 	field:pid_t child_pid;	offset:20;	size:4;	signed:1;
 ";
+    /// sched_wakeup and sched_wakeup_new of the same kernel.
+    const WAKE: &str = "	field:char comm[16];	offset:8;	size:16;	signed:0;
+	field:pid_t pid;	offset:24;	size:4;	signed:1;
+	field:int prio;	offset:28;	size:4;	signed:1;
+	field:int target_cpu;	offset:32;	size:4;	signed:1;
+";
     const VEC: &str = "	field:unsigned int vec;	offset:8;	size:4;	signed:0;\n";
     const IRQ: &str = "	field:int irq;	offset:8;	size:4;	signed:1;\n";
 
@@ -248,6 +269,7 @@ pub(super) mod tests {
             let own = match tracepoint.meaning {
                 Meaning::Switch => SWITCH,
                 Meaning::Fork => FORK,
+                Meaning::Wake => WAKE,
                 Meaning::Device(_) => IRQ,
                 Meaning::Softirq(_) => VEC,
                 Meaning::Vector(..) => "",
@@ -284,6 +306,17 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn a_wake_up_names_the_task_that_was_woken() {
+        let n_before = Wanted { wakes: false, ..Wanted::ALL }.tracepoints().len();
+        for id in [n_before, n_before + 1] {
+            let mut bytes = record(u16::try_from(id).unwrap(), 3);
+            bytes.extend(*b"postgres\0\0\0\0\0\0\0\0");
+            bytes.extend([7i32, 120, 1].map(i32::to_ne_bytes).concat());
+            assert_eq!(what(&bytes), Some(What::Wake(7)));
+        }
+    }
+
+    #[test]
     fn entries_and_exits_name_their_cause() {
         let with = |id, value: u32| [record(id, 0), value.to_ne_bytes().to_vec()].concat();
         assert_eq!(what(&with(1, 29)), Some(What::Enter(Cause::Device(29))));
@@ -307,8 +340,8 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn interrupts_come_to_two_events_and_switches_to_one() {
-        assert_eq!(Wanted::ALL.n_events(10, 100, 1000), 2210);
+    fn interrupts_come_to_two_events_switches_to_one_and_every_second_one_to_a_wake_up() {
+        assert_eq!(Wanted::ALL.n_events(10, 100, 1000), 2215);
         assert_eq!(Wanted::SWITCHES.n_events(10, 100, 1000), 10);
         assert_eq!(Wanted::INTERRUPTS.n_events(10, u64::MAX, 1), u64::MAX);
     }

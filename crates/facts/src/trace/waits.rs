@@ -1,9 +1,8 @@
-//! How long chosen tasks were kept from running: preempted while runnable, or stopped by a signal.
+//! How long chosen tasks were kept from running: runnable without a CPU, or stopped by a signal.
 //!
-//! A task leaves on one CPU and comes back on another, and the events of two CPUs arrive one CPU after the
-//! other. So switches are kept until [`Waits::settle`] says that all events before some moment have
-//! arrived. What is not known here: the wait of a task that slept, between being woken and running; a switch
-//! does not tell when it was woken.
+//! A task leaves on one CPU and comes back on another, is woken on a third, and the events of two CPUs arrive one CPU after the
+//! other. So events are kept until [`Waits::settle`] says that all before some moment have arrived. A task that a followed
+//! task makes is followed too, from the moment it is made.
 
 use super::{Event, What};
 use std::collections::BTreeMap;
@@ -38,8 +37,8 @@ impl Left {
 /// How long one task was kept from running.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wait {
-    /// Time off the CPU although runnable, since it was put off it, in ns.
-    pub preempted_ns: u64,
+    /// Time off the CPU although runnable, since it was put off it or woken, in ns.
+    pub runnable_ns: u64,
     /// Time from leaving the CPU stopped until it ran again, in ns.
     pub stopped_ns: u64,
 }
@@ -48,14 +47,38 @@ pub struct Wait {
 #[derive(Clone, Debug, Default)]
 pub struct Waits {
     tasks: BTreeMap<i32, Waiting>,
-    /// Switches that are not settled: when, who, and how it left the CPU; `None` when it got it.
-    pending: Vec<(u64, i32, Option<Left>)>,
+    /// Events that are not settled: when, who, and what happened to it.
+    pending: Vec<(u64, i32, Step)>,
+    settled_ns: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// It got a CPU.
+    Got,
+    /// It left its CPU.
+    Left(Left),
+    /// It can run.
+    Woken,
+    /// It made this task.
+    Made(i32),
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Waiting {
-    off: Option<(u64, Left)>,
+    state: State,
     wait: Wait,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+enum State {
+    #[default]
+    Unknown,
+    Running,
+    Off {
+        since_ns: u64,
+        left: Left,
+    },
 }
 
 impl Waits {
@@ -64,14 +87,20 @@ impl Waits {
         self.tasks.entry(tid).or_default();
     }
 
-    /// Takes in an event of any CPU; all but switches of followed tasks are ignored.
+    /// Takes in an event of any CPU; all but switches, wake-ups and forks are ignored.
     pub fn push(&mut self, event: &Event) {
-        let What::Switch { prev, prev_state, next } = event.what else { return };
-        if self.tasks.contains_key(&prev.tid) {
-            self.pending.push((event.at_ns, prev.tid, Some(Left::of(prev_state))));
+        if self.tasks.is_empty() {
+            return;
         }
-        if self.tasks.contains_key(&next.tid) {
-            self.pending.push((event.at_ns, next.tid, None));
+        let mut keep = |tid, step| self.pending.push((event.at_ns, tid, step));
+        match event.what {
+            What::Switch { prev, prev_state, next } => {
+                keep(prev.tid, Step::Left(Left::of(prev_state)));
+                keep(next.tid, Step::Got);
+            }
+            What::Wake(tid) => keep(tid, Step::Woken),
+            What::Fork { parent, child } => keep(parent, Step::Made(child)),
+            _ => {}
         }
     }
 
@@ -80,27 +109,57 @@ impl Waits {
         // Stable, so that a switch away and back within one stamp stays in its order.
         self.pending.sort_by_key(|&(at, ..)| at);
         let n_settled = self.pending.partition_point(|&(at, ..)| at <= at_ns);
-        for (at, tid, left) in self.pending.drain(..n_settled) {
+        for (at, tid, step) in self.pending.drain(..n_settled) {
             let Some(task) = self.tasks.get_mut(&tid) else { continue };
-            task.charge(at);
-            task.off = left.map(|left| (at, left));
+            match step {
+                Step::Made(child) => {
+                    self.tasks.entry(child).or_default();
+                }
+                step => task.step(at, step),
+            }
         }
-        self.tasks.values_mut().for_each(|task| task.charge(at_ns));
+        self.settled_ns = self.settled_ns.max(at_ns);
     }
 
-    /// The waits up to the last settled moment, since the last call.
+    /// The waits of every followed task up to the last settled moment, since the last call.
     pub fn take(&mut self) -> impl Iterator<Item = (i32, Wait)> + '_ {
-        self.tasks.iter_mut().map(|(&tid, task)| (tid, std::mem::take(&mut task.wait)))
+        let until_ns = self.settled_ns;
+        self.tasks.iter_mut().map(move |(&tid, task)| {
+            task.charge(until_ns);
+            (tid, std::mem::take(&mut task.wait))
+        })
     }
 }
 
 impl Waiting {
+    fn step(&mut self, at_ns: u64, step: Step) {
+        match (step, self.state) {
+            (Step::Got, _) => {
+                self.charge(at_ns);
+                self.state = State::Running;
+            }
+            // It had a CPU all the same: the switch to it was lost, and nothing tells since when.
+            (Step::Left(left), _) => self.state = State::Off { since_ns: at_ns, left },
+            (Step::Woken, State::Unknown) => self.wait_from(at_ns),
+            (Step::Woken, State::Off { left: Left::Asleep | Left::Stopped, .. }) => {
+                self.charge(at_ns);
+                self.wait_from(at_ns);
+            }
+            // A wake-up of a task that has not left its CPU yet keeps it there.
+            (Step::Woken | Step::Made(_), _) => {}
+        }
+    }
+
+    fn wait_from(&mut self, since_ns: u64) {
+        self.state = State::Off { since_ns, left: Left::Runnable };
+    }
+
     fn charge(&mut self, until_ns: u64) {
-        let Some((since_ns, left)) = &mut self.off else { return };
+        let State::Off { since_ns, left } = &mut self.state else { return };
         let waited_ns = until_ns.saturating_sub(*since_ns);
         *since_ns = until_ns.max(*since_ns);
         let account = match left {
-            Left::Runnable => &mut self.wait.preempted_ns,
+            Left::Runnable => &mut self.wait.runnable_ns,
             Left::Stopped => &mut self.wait.stopped_ns,
             Left::Asleep => return,
         };
@@ -127,7 +186,7 @@ mod tests {
     }
 
     fn ns(waits: &mut Waits) -> (u64, u64) {
-        waits.take().map(|(_, it)| (it.preempted_ns, it.stopped_ns)).next().unwrap()
+        waits.take().map(|(_, it)| (it.runnable_ns, it.stopped_ns)).next().unwrap()
     }
 
     #[test]
@@ -153,6 +212,57 @@ mod tests {
         assert_eq!(ns(&mut waits), (900, 0));
         waits.settle(1500);
         assert_eq!(ns(&mut waits), (500, 0));
+    }
+
+    /// `(at, cpu, what)`
+    fn of_events(events: &[(u64, u32, What)], settled_ns: u64) -> BTreeMap<i32, u64> {
+        let mut waits = Waits::default();
+        waits.follow(7);
+        for &(at_ns, cpu, what) in events {
+            waits.push(&Event { at_ns, cpu, running: None, what });
+        }
+        waits.settle(settled_ns);
+        waits.take().map(|(tid, it)| (tid, it.runnable_ns)).collect()
+    }
+
+    fn switch(prev: i32, prev_state: u64, next: i32) -> What {
+        let task = |tid| Task { tid, ..Task::default() };
+        What::Switch { prev: task(prev), prev_state, next: task(next) }
+    }
+
+    #[test]
+    fn a_task_that_slept_waits_from_its_wake_up_on() {
+        let events =
+            [(900, 1, switch(9, 0, 7)), (100, 0, switch(7, 1, 0)), (600, 0, What::Wake(7))];
+        assert_eq!(of_events(&events, 1000), [(7, 300)].into());
+    }
+
+    #[test]
+    fn a_task_that_is_woken_before_it_has_left_does_not_wait() {
+        let events = [(100, 0, switch(9, 0, 7)), (200, 1, What::Wake(7))];
+        assert_eq!(of_events(&events, 1000), [(7, 0)].into());
+    }
+
+    #[test]
+    fn a_task_that_a_followed_one_makes_is_followed_whichever_cpu_tells_first() {
+        let made = What::Fork { parent: 7, child: 8 };
+        let again = What::Fork { parent: 8, child: 9 };
+        let events = [
+            (500, 0, switch(0, 0, 8)),
+            (320, 1, What::Wake(8)),
+            (310, 1, made),
+            (700, 1, switch(0, 0, 9)),
+            (620, 0, What::Wake(9)),
+            (610, 0, again),
+            (900, 0, switch(0, 0, 5)),
+        ];
+        assert_eq!(of_events(&events, 1000), [(7, 0), (8, 180), (9, 80)].into());
+    }
+
+    #[test]
+    fn a_wait_whose_end_was_lost_is_none() {
+        let events = [(100, 0, switch(7, 0, 9)), (800, 1, switch(7, 1, 0))];
+        assert_eq!(of_events(&events, 1000), [(7, 0)].into());
     }
 
     #[test]

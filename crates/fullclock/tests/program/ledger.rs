@@ -90,3 +90,71 @@ fn an_interrupted_ledger_prints_what_it_has() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert!(text.contains("unexplained") && text.contains("capacity"), "{text}");
 }
+
+mod alone {
+    use crate::support::fullclock;
+    use serde_json::Value;
+
+    /// Commands whose work is done by children that end: each writes the times of the shells that nobody waits for, in seconds by
+    /// times(1), to files of the folder `$T`.
+    const TREES: &[&str] = &[
+        "busy",
+        "sh -c \"$BUSY\"",
+        "timeout 60 sh -c \"$BUSY\"; true",
+        "sh -c 'sh -c \"$BUSY\"; true'; true",
+        "echo 1 2 3 4 5 6 | xargs -n 1 -P 3 sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'",
+        "busy & busy & wait",
+        "for i in 1 2 3 4 5; do sh -c \"$BUSY\"; done",
+        "sh -c \"$BUSY\" | sh -c \"$BUSY; cat\" | cat",
+        "i=0; while [ $i -lt 300 ]; do true | true; i=$((i+1)); done; busy",
+        "(sh -c \"$BUSY; times > $T/orphan\" &); sleep 0.2; busy; while ! [ -s $T/orphan ]; do sleep 0.05; done; sleep 0.2",
+        "setsid sh -c \"$BUSY\" & wait; busy",
+    ];
+
+    /// The sum of what times(1) has written, in seconds: minutes and seconds of a shell, and of the children it has waited for.
+    fn seconds(times: &str) -> f64 {
+        let one = |word: &str| {
+            let (minutes, seconds) = word.strip_suffix('s').unwrap().split_once('m').unwrap();
+            60.0 * minutes.parse::<f64>().unwrap() + seconds.parse::<f64>().unwrap()
+        };
+        times.split_whitespace().map(one).sum()
+    }
+
+    /// On a machine that others use too, the times are the command's all the same.
+    #[test]
+    fn whatever_a_commands_tree_ran_is_its_own_without_a_trace() {
+        const LOOP: &str = "i=0; while [ $i -lt 600000 ]; do i=$((i+1)); done";
+        // Each of the four times of a shell is rounded down to 10 ms.
+        const ROUNDED: f64 = 0.04;
+        for tree in TREES {
+            let folder = tempfile::tempdir().unwrap();
+            let script = format!("busy() {{ {LOOP}; }}; {tree}; times > $T/all");
+            let mut command =
+                fullclock(&["ledger", "--json", "--trace", "never", "--", "sh", "-c"]);
+            command.arg(&script).env("T", folder.path()).env("BUSY", LOOP);
+            let output = command.output().unwrap();
+            assert!(output.status.success(), "{tree}: {}", String::from_utf8_lossy(&output.stderr));
+            let files = std::fs::read_dir(folder.path()).unwrap();
+            let times: Vec<f64> = files
+                .map(|it| seconds(&std::fs::read_to_string(it.unwrap().path()).unwrap()))
+                .collect();
+            let truth: f64 = times.iter().sum();
+            let rounded = times.len() as f64 * ROUNDED;
+
+            let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+            let lines = value["lines"].as_array().unwrap().iter();
+            let of = |ids: &[&str]| {
+                let known = lines.clone().filter(|it| ids.contains(&it["loss"].as_str().unwrap()));
+                known.filter_map(|it| it["time_s"].as_f64()).sum::<f64>()
+            };
+            let worked = of(&["useful", "slow-clock", "stopped-clock"]);
+            // Interrupts and stolen time that came in tasks have lines of their own, and the kernel may count them as the tasks'.
+            let besides = of(&["ticks", "interrupts", "softirqs", "stolen"]);
+            let point = value["capacity_s"].as_f64().unwrap() / 100.0;
+            assert!(
+                worked > truth - besides - point && worked < truth + rounded + point,
+                "{tree}: {worked} s, with interrupts {besides} s; the shells say {truth} s; a point is {point} s: {value}"
+            );
+        }
+    }
+}

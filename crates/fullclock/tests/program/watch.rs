@@ -285,3 +285,24 @@ fn memory_does_not_grow_with_the_number_of_samples() {
     assert!(late < 40 * 1024, "{late} kB");
     assert!(late < early + 2 * 1024, "{early} kB, then {late} kB");
 }
+
+/// A wrapper that is ended does not end its children: they ignore Ctrl-C in the background, and one has a session of its own.
+#[test]
+fn what_a_command_has_started_ends_with_a_watch_that_is_ended() {
+    let script = "sleep 1000 & echo child $!; (setsid sleep 1000 & echo child $!); wait";
+    let mut watch = fullclock(&["watch", "--csv", "-i", "50ms", "--", "sh", "-c", script])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(watch.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let children: Vec<String> =
+        lines.filter_map(|line| Some(line.strip_prefix("child ")?.to_owned())).take(2).collect();
+    let pid = rustix::process::Pid::from_child(&watch);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    watch.wait().unwrap();
+    assert_eq!(children.len(), 2);
+    for child in children {
+        assert!(!Path::new("/proc").join(&child).exists(), "{child} runs on");
+    }
+}

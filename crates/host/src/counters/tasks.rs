@@ -64,7 +64,10 @@ struct Kept {
 impl Sampled {
     pub(super) fn new(processes: Processes, host: &HostView) -> Sampled {
         let kernel_threads = crate::readers::kernel_threads(&host.processes).map(|_| ());
-        let users = matches!(processes, Processes::AddedUp(_)).then(Users::default);
+        let users = match &processes {
+            Processes::AddedUp(listed) => Some(Users::new(listed)),
+            _ => None,
+        };
         Sampled {
             search: Search::new(processes),
             tasks: Vec::new(),

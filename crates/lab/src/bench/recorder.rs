@@ -18,7 +18,7 @@ use host::probe::{Windows, clock};
 use rules::check::Check;
 use rules::finding::Finding;
 use rules::interval::Interval;
-use rules::ledger::{Evidence, Ledger, close};
+use rules::ledger::{EndedTasks, Evidence, Ledger, close};
 use rules::metric::Values;
 use rules::metrics::METRICS;
 use rustix::time::{ClockId, clock_gettime};
@@ -239,7 +239,10 @@ fn evidence<'a>(
         // Where another process does the work, this one only observes.
         observer: if work.processes.contains(&own) { 0 } else { own },
         chosen: work.processes,
-        ended_ns,
+        ended: match ended_ns {
+            0 => Err(Missing::not_collected("run times of tasks that ended")),
+            ns => Ok(EndedTasks { ns, uncertainty_ns: 0 }),
+        },
         ..Evidence::of(interval)
     }
 }

@@ -23,7 +23,7 @@ sysbench, HammerDB...). More of it is faster, as of a rate; `--better lower` say
 With `--cpus`, the command and everything it starts run on those CPUs; a server that it talks to does not. A command that
 fails, prints no such number or does not end within `--timeout` fails the trial. It reads nothing, and what it prints is not
 shown. What it leaves running is ended with the bench, also where that is killed, unless it makes itself a process group or
-a session of its own, as timeout(1) and servers do.
+a session of its own, as timeout(1) and servers do. A command that is stopped is stopped with all its descendants, those too.
 
 The result keeps its words, so a password or token among them is refused: give it in ~/.pgpass, an option file or the environment.
 

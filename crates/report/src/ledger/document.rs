@@ -166,17 +166,19 @@ impl Waterfall<'_> {
         };
         let most = if self.verbose { usize::MAX } else { MOST_PARTS };
         let shown: Vec<&Line> = group.lines.iter().filter(is_shown).take(most).copied().collect();
-        let part = |name: String, share, about: &'static str| Row {
+        let part = |name: String, share, uncertainty, about: &'static str| Row {
             name: format!("  {name}"),
             share,
-            uncertainty: None,
+            uncertainty,
             bar: None,
             about,
         };
         for line in &shown {
             let name = if line.part.is_empty() { "other" } else { &line.part };
             let share = line.ns.as_ref().ok().map(|ns| share(*ns, whole));
-            rows.push(part(name.to_owned(), share, line.party.map_or("", Party::name)));
+            let off = uncertainty(&[line], whole);
+            let off = share.filter(|share| off > share.abs() * LARGE_PART).map(|_| off);
+            rows.push(part(name.to_owned(), share, off, line.party.map_or("", Party::name)));
         }
         let known = group.lines.iter().filter(|line| line.ns.as_ref().is_ok_and(|ns| *ns != 0));
         let n_left = known.count().saturating_sub(shown.len());
@@ -185,7 +187,7 @@ impl Waterfall<'_> {
                 group.ns() - shown.iter().filter_map(|line| line.ns.as_ref().ok()).sum::<i64>();
             let others =
                 if n_left == 1 { "1 other".to_owned() } else { format!("{n_left} others") };
-            rows.push(part(others, Some(share(left, whole)), ""));
+            rows.push(part(others, Some(share(left, whole)), None, ""));
         }
     }
 }

@@ -10,7 +10,7 @@ use super::evidence::Evidence;
 use super::idle_time::idle_time;
 use super::interruptions::{Counted, Interruption, Interruptions, interruptions};
 use super::run_time::Accounting;
-use super::run_time::{self, Ended};
+use super::settlement::Settlement;
 use super::tasks::{Owner, TaskIndex, TaskTimes};
 use facts::counters::Family;
 use facts::{Fact, Missing, USER_TICK_NS};
@@ -50,16 +50,16 @@ pub(crate) struct Shared<'a> {
     accounting: Accounting,
     counted: Counted<'a>,
     pub(super) tasks: Fact<TaskIndex>,
-    ended: Ended,
+    pub(super) settled: Fact<Settlement>,
 }
 
 impl<'a> Shared<'a> {
     pub(crate) fn of(evidence: &'a Evidence<'a>) -> Shared<'a> {
         let accounting = Accounting::of(evidence.interval.host);
         let tasks = TaskIndex::new(evidence);
-        let ended = tasks.as_ref().map(|it| Ended::of(evidence, &accounting, it));
+        let settled = tasks.as_ref().map(|it| Settlement::of(evidence, &accounting, it));
         Shared {
-            ended: ended.unwrap_or_default(),
+            settled: settled.map_err(Missing::clone),
             accounting,
             counted: Counted::new(evidence),
             tasks,
@@ -81,7 +81,9 @@ impl<'a> Books<'a> {
         let gross_idle = idle_time(&evidence.interval, &evidence.traced_on(cpu), cpu, wall_ns);
         let idle_ns = gross_idle.as_ref().map_or(0, |it| it.amount.ns);
         let stolen_ns = stolen.as_ref().map_or(0, |it| it.ns);
-        let gross = gross_tasks(evidence, shared, cpu, wall_ns, stolen_ns);
+        let gross = shared.settled.as_ref().map_err(Missing::clone).and_then(|settled| {
+            settled.on(cpu).ok_or_else(|| Missing::not_collected(format!("tasks of CPU {cpu}")))
+        });
 
         let mut from_idle = 0;
         let tasks = gross.map(|(tasks, is_traced)| {
@@ -173,37 +175,6 @@ pub(super) fn stolen(evidence: &Evidence<'_>, cpu: u32, wall_ns: u64) -> Fact<Am
         evidence.interval.host.platform.tells_of_steal()?;
     }
     Amount::of(delta, USER_TICK_NS, wall_ns, "/proc/stat steal").within(wall_ns)
-}
-
-/// The tasks of a CPU by the best source, and whether that is a trace.
-///
-/// A trace shows every nanosecond, unless the kernel keeps switches from it; the tasks' own counts are better than one
-/// that lost sight of more than they are unsure of.
-fn gross_tasks(
-    evidence: &Evidence<'_>,
-    shared: &Shared<'_>,
-    cpu: u32,
-    wall_ns: u64,
-    stolen_ns: u64,
-) -> Fact<(TaskTimes, bool)> {
-    let index = shared.tasks.as_ref().map_err(Missing::clone)?;
-    let (accounting, stranger) = (&shared.accounting, index.stranger);
-    let by_counts = || {
-        let seen = index.on(cpu, wall_ns);
-        run_time::settle(seen, evidence, accounting, cpu, stranger, shared.ended)
-    };
-    let traced = evidence.traced_on(cpu);
-    let by_trace = traced.clone().and_then(|it| index.traced(it, wall_ns));
-    let (Ok(totals), Ok(times)) = (traced, by_trace) else { return Ok((by_counts(), false)) };
-    if totals.unknown_ns > 0 && run_time::is_known(evidence, accounting, cpu) {
-        let counted = by_counts();
-        if counted.without_users.is_none() && counted.uncertainty_ns < times.uncertainty_ns {
-            return Ok((counted, false));
-        }
-    }
-    let in_tasks = totals.causes.values().fold(0u64, |sum, it| sum.saturating_add(it.in_task_ns));
-    let known = (totals.unknown_ns, in_tasks, stolen_ns);
-    Ok((run_time::settle_traced(times, evidence, accounting, cpu, known, stranger), true))
 }
 
 /// The part of all interruptions that came in tasks: what a trace says, else by how much of the time was theirs.

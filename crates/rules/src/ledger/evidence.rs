@@ -8,7 +8,7 @@ use facts::probe::{ClockReading, EventCost, EventCosts};
 use facts::trace::CpuTotals;
 use facts::trace::waits::Wait;
 use facts::{CpuSet, Fact, HostView, Missing, PerCpu};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that a ledger is made from.
 pub struct Evidence<'a> {
@@ -35,11 +35,13 @@ pub struct Evidence<'a> {
     /// Tasks, by thread id, that belong to a process because they descend from it, as traced forks tell; each with the
     /// process. It decides for tasks that came and went, and for the children of a command.
     pub kin: BTreeMap<u32, u32>,
-    /// How long tasks of theirs and of their descendants ran that have ended meanwhile, in nanoseconds, as the kernel
-    /// counted when somebody waited for them (getrusage(2)): so much of the time that no sample shows is theirs.
-    pub ended_ns: u64,
-    /// How long the chosen tasks were kept from running, added up, where that was traced.
-    pub kept_off: Option<Wait>,
+    /// How long tasks of the chosen processes, or of their descendants, ran that are in no sample at the end because they have
+    /// ended, or why that is unknown: so much of the time that no sample shows is theirs.
+    pub ended: Fact<EndedTasks>,
+    /// Threads of the chosen processes that were seen between the samples, and may be in neither.
+    pub passing: BTreeSet<u32>,
+    /// How long tasks were kept from running, by thread id, where that was traced of them.
+    pub kept_off: BTreeMap<u32, Wait>,
     /// The host at the end, where it was looked at again; the interval has that of the beginning.
     pub host_after: Option<&'a HostView>,
     /// What the audit of the host found.
@@ -66,8 +68,9 @@ impl<'a> Evidence<'a> {
             chosen: Vec::new(),
             observer: 0,
             kin: BTreeMap::new(),
-            ended_ns: 0,
-            kept_off: None,
+            ended: Err(Missing::not_collected("run times of tasks that ended")),
+            passing: BTreeSet::new(),
+            kept_off: BTreeMap::new(),
             host_after: None,
             findings: &[],
         }
@@ -86,6 +89,16 @@ impl<'a> Evidence<'a> {
         }
         Ok(totals)
     }
+}
+
+/// The run time of tasks that have ended, as the kernel counts it in whoever waited for them (getrusage(2)), or in the rest of
+/// their process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EndedTasks {
+    /// Nanoseconds.
+    pub ns: u64,
+    /// How far off that may be, in nanoseconds: /proc shows ticks of 10 ms.
+    pub uncertainty_ns: u64,
 }
 
 /// What a spinner saw on one CPU.

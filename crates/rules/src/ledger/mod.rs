@@ -20,24 +20,26 @@ mod notes;
 mod quota;
 mod reference;
 mod run_time;
+mod settlement;
 mod spun;
 pub(crate) mod tasks;
 #[cfg(test)]
 mod tests;
 mod users;
+mod waiting;
 pub(crate) mod work;
 
 pub use books::Books;
 pub use clock::Reference;
-pub use evidence::{Evidence, Spun};
+pub use evidence::{EndedTasks, Evidence, Spun};
 pub use line::{Explanation, Line};
 pub use users::name as name_of_kind;
+pub use waiting::Waiting;
 
 use crate::losses::LOSSES;
 use absence::Absence;
 use books::Shared;
 use facts::{CpuSet, Fact, Missing, PerCpu};
-use tasks::is_asked;
 
 /// All lines of an interval.
 #[derive(Debug)]
@@ -117,7 +119,7 @@ pub fn close(evidence: &Evidence<'_>) -> Ledger {
         lines,
         unexplained_ns,
         unexplained,
-        waiting: waiting(evidence),
+        waiting: waiting::waiting(evidence, &shared),
         notes,
         cpus,
     }
@@ -148,29 +150,4 @@ fn no_reference(books: &Books<'_>) -> Missing {
         Err(missing) => missing.clone(),
         Ok(_) => Missing::not_collected(format!("a reference clock of CPU {}", books.cpu)),
     }
-}
-
-/// How long the chosen processes waited for a CPU, all their threads together: demand, not capacity.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
-    /// Runnable, and not running, in nanoseconds.
-    pub ns: u64,
-    /// Stopped by a signal or a debugger, in nanoseconds, where that was traced.
-    pub stopped_ns: Option<u64>,
-}
-
-/// The waits of the chosen processes; `None` where none was chosen.
-fn waiting(evidence: &Evidence<'_>) -> Option<Fact<Waiting>> {
-    if evidence.chosen.is_empty() {
-        return None;
-    }
-    let stopped_ns = evidence.kept_off.map(|it| it.stopped_ns);
-    Some(waited(evidence).map(|ns| Waiting { ns, stopped_ns }))
-}
-
-fn waited(evidence: &Evidence<'_>) -> Fact<u64> {
-    let (deltas, _) = evidence.interval.task_deltas()?;
-    let asked = deltas.iter().filter(|it| is_asked(evidence, it.task)).map(|it| it.wait_ns);
-    let gone = || Missing::absent("a thread of the chosen processes");
-    asked.reduce(u64::saturating_add).ok_or_else(gone)
 }

@@ -137,9 +137,11 @@ impl Spun {
         TaskTimes {
             shares: others.chain([spinner]).collect(),
             uncertainty_ns: self.wall_ns.abs_diff(wall_ns),
+            misplaced_ns: 0,
             method: Method::Probe,
             source: "time line of a spinner",
             without_users: None,
+            unnamed_users: None,
         }
     }
 }

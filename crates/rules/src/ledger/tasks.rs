@@ -67,11 +67,15 @@ pub(crate) struct TaskTimes {
     pub(crate) shares: Vec<Share>,
     /// How far off the sum may be.
     pub(crate) uncertainty_ns: u64,
+    /// How much of it may have been spent on other CPUs: what tasks ran that have moved.
+    pub(crate) misplaced_ns: u64,
     /// How it was obtained.
     pub(crate) method: Method,
     pub(crate) source: &'static str,
     /// Why tasks of users are not among them, where they are not.
     pub(crate) without_users: Option<Missing>,
+    /// Why it is unknown which tasks of users ran, where only their sum is known.
+    pub(crate) unnamed_users: Option<Missing>,
 }
 
 impl TaskTimes {
@@ -115,6 +119,35 @@ impl TaskTimes {
         let left = all.saturating_sub(ns);
         self.shares.iter_mut().for_each(|it| it.ns = part(it.ns, left, all));
         self
+    }
+
+    /// Takes `ns` of it out, of threads of the kernel last: most of those stay on their CPU.
+    pub(crate) fn take(&mut self, ns: u64) -> Vec<Share> {
+        let stays = |it: &Share| matches!(it.owner, Owner::Kernel | Owner::ForcedIdle);
+        let staying_ns = self.shares.iter().filter(|it| stays(it)).map(|it| it.ns);
+        let staying_ns = staying_ns.fold(0, u64::saturating_add);
+        let moving_ns = self.ns().saturating_sub(staying_ns);
+        let from_moving_ns = ns.min(moving_ns);
+        let from_staying_ns = ns.saturating_sub(from_moving_ns);
+        let taken = self.shares.iter_mut().map(|it| {
+            let ns = match stays(it) {
+                true => part(it.ns, from_staying_ns, staying_ns),
+                false => part(it.ns, from_moving_ns, moving_ns),
+            };
+            let ns = ns.min(it.ns);
+            it.ns -= ns;
+            Share { ns, ..it.clone() }
+        });
+        taken.collect()
+    }
+
+    /// Adds the time of tasks that are there already, or are not.
+    pub(crate) fn give(&mut self, share: Share) {
+        let same = |it: &&mut Share| it.owner == share.owner && it.name == share.name;
+        match self.shares.iter_mut().find(same) {
+            Some(it) => it.ns = it.ns.saturating_add(share.ns),
+            None => self.shares.extend((share.ns > 0).then_some(share)),
+        }
     }
 
     /// The same without `ns` of interrupts, taken from everybody alike.
@@ -226,10 +259,12 @@ impl TaskIndex {
                 ns: scaled(it),
                 interrupted: Some(Interrupted::default()),
             })),
-            uncertainty_ns: moved.fold(self.tick_ns.saturating_add(skew), u64::saturating_add),
+            uncertainty_ns: self.tick_ns.saturating_add(skew),
+            misplaced_ns: moved.fold(0, u64::saturating_add),
             method: Method::Counter,
             source: "/proc/PID/task/TID/schedstat",
             without_users: self.without_users.clone(),
+            unnamed_users: self.without_users.clone(),
         }
     }
 
@@ -243,7 +278,10 @@ impl TaskIndex {
         let found = totals.tasks.iter().filter_map(|(tid, it)| Some((known(*tid)?, it.comm)));
         let (same, other): (Vec<_>, Vec<_>) =
             found.partition(|((_, name), comm)| comm.is_empty() || *name == comm.to_string());
-        if !totals.tasks.is_empty() && same.len() <= other.len() {
+        // Descendants of the command may be all that ran there, and be in no sample.
+        let is_kin = |tid: &&i32| u32::try_from(**tid).is_ok_and(|it| self.kin.contains_key(&it));
+        let n_kin = totals.tasks.keys().filter(is_kin).count();
+        if !totals.tasks.is_empty() && same.len().saturating_add(n_kin) <= other.len() {
             let found = "none of the traced tasks";
             return Err(Missing::malformed("/proc", found, "the tasks of the first pid namespace"));
         }
@@ -258,9 +296,11 @@ impl TaskIndex {
         Ok(TaskTimes {
             shares: shares(named),
             uncertainty_ns: totals.unknown_ns.saturating_add(totals.wall_ns.abs_diff(wall_ns)),
+            misplaced_ns: 0,
             method: Method::Tracepoint,
             source: "tracepoint sched:sched_switch",
             without_users: None,
+            unnamed_users: None,
         })
     }
 }
@@ -312,7 +352,7 @@ fn owner_of(evidence: &Evidence<'_>, task: &Task) -> Owner {
     }
 }
 
-fn owner_of_process(evidence: &Evidence<'_>, pid: u32) -> Owner {
+pub(super) fn owner_of_process(evidence: &Evidence<'_>, pid: u32) -> Owner {
     if pid == evidence.observer {
         Owner::Observer
     } else if evidence.chosen.is_empty() || evidence.chosen.contains(&pid) {

@@ -133,7 +133,8 @@ fn tasks_that_ended_are_counted_where_no_trace_shows_them() {
 
 #[test]
 fn waiting_of_the_chosen_is_shown_beside_and_never_in_the_sum() {
-    let chosen = replaced(SECOND, &[("observer 20", "observer 20\nchosen 10\nstopped 250000000")]);
+    let chosen =
+        replaced(SECOND, &[("observer 20", "observer 20\nchosen 10\nwaited 10 0 250000000")]);
     let waiting = ledger(&chosen).waiting.unwrap().unwrap();
     assert_eq!((waiting.ns, waiting.stopped_ns), (900_000_000, Some(250_000_000)));
     assert_eq!(unexplained(&chosen), "0.000");
@@ -144,6 +145,47 @@ fn waiting_of_the_chosen_is_shown_beside_and_never_in_the_sum() {
 fn a_chosen_process_that_is_gone_has_no_waiting_time() {
     let gone = replaced(SECOND, &[("observer 20", "observer 20\nchosen 77")]);
     assert!(ledger(&gone).waiting.unwrap().is_err());
+}
+
+/// What is said of the waits of the chosen processes, in seconds.
+fn waited(text: &str, seen: &str) -> Result<f64, String> {
+    let chosen = replaced(text, &[("observer 20", &format!("observer 20\nchosen 10\n{seen}"))]);
+    let waiting = ledger(&chosen).waiting.unwrap();
+    waiting.map(|it| it.ns as f64 / 1e9).map_err(|it| it.to_string())
+}
+
+#[test]
+fn threads_that_ended_untraced_leave_the_waits_unknown() {
+    assert_eq!(waited(&untraced(), "ended 0"), Ok(0.9));
+    assert_eq!(
+        waited(&untraced(), "passing 10 11 12"),
+        Err("the wait of its threads cannot be read: 2 of them ended untraced".to_owned())
+    );
+    assert_eq!(
+        waited(&untraced(), "ended 2500000000 20000000"),
+        Err("the wait of its threads cannot be read: some ended untraced that ran 2.500 s"
+            .to_owned())
+    );
+    // Less than what is rounded off is nothing.
+    assert_eq!(waited(&untraced(), "ended 10000000 20000000"), Ok(0.9));
+}
+
+#[test]
+fn waits_of_threads_that_ended_are_those_of_the_trace_and_of_others_their_own_count() {
+    let traced = "ended 0\npassing 10 11\nkin 12 10\nwaited 10 5 0\nwaited 11 300000000 7\nwaited 12 50000000 0";
+    assert_eq!(waited(SECOND, traced), Ok(1.25));
+    // A child of theirs that is another's.
+    assert_eq!(waited(SECOND, &format!("{traced}\nwaited 99 800000000 0")), Ok(1.25));
+}
+
+#[test]
+fn a_trace_that_shows_little_of_the_chosen_tells_nothing_of_their_waits() {
+    let lost = ("560000000", "360000000\nlost 0 200000000");
+    let text = replaced(SECOND, &[lost, ("user 0 578000000", "user 0 78000000")]);
+    assert_eq!(
+        waited(&text, "ended 500000000\nwaited 10 1 0"),
+        Err("the wait of its threads cannot be read: no trace shows 0.200 s of the time that they ran".to_owned())
+    );
 }
 
 #[test]

@@ -87,7 +87,8 @@ fn uncounted(books: &Books<'_>, clock: &Clock, asked: u64) -> (u64, u64) {
         [idle.ns, stolen, quota].into_iter().fold(books.wall_ns, u64::saturating_sub)
     });
     let busy = ran.min(not_idle);
-    let slack = share(busy, COUNTER_SLACK).saturating_add(tasks.uncertainty_ns);
+    let unsure_ns = tasks.uncertainty_ns.saturating_add(tasks.misplaced_ns);
+    let slack = share(busy, COUNTER_SLACK).saturating_add(unsure_ns);
     let lacking = busy.saturating_sub(counted);
     let mine = |ns| part(ns, asked, busy);
     if lacking > slack { (mine(lacking), mine(slack)) } else { (0, mine(slack)) }

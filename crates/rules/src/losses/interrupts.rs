@@ -23,8 +23,9 @@ interval; such a line is 'derived'. Where no CPU could be occupied for that, it 
 the ledger says so. Else, on a kernel with CONFIG_IRQ_TIME_ACCOUNTING, by `irq` of
 /proc/stat; on others that field is a sample of the tick and is not used. Else by their number in /proc/interrupts times
 what one costs by the gap probe, softirqs included: those that other CPUs send (`CAL`, `RES`) by what one takes that is sent
-for the purpose (membarrier(2)), others where enough came by themselves. With none of these, they stay part of what they
-interrupt, and the ledger says how many.
+for the purpose (membarrier(2)), others where enough came by themselves. Both are medians, which the few that another task or
+a hypervisor lengthened do not move; on a CPU that is too busy for that none is timed. With none of these, they stay part of
+what they interrupt, and the ledger says how many.
 
 ## What fixes it
 Interrupts of a device can be sent to other CPUs (/proc/irq/N/smp_affinity_list) and put together (ethtool -C).

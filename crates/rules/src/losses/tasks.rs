@@ -56,8 +56,10 @@ The time of users' tasks that were not requested, by name: what the CPUs gave to
 command every task of a user counts as useful, and nothing is entered here.
 
 ## How it is measured
-By traced switches; else by run times in /proc/PID/task/TID/schedstat, each on the CPU that the task last ran on. A task
-that came and went between the samples shows in a trace only, and counts as somebody else's.
+By traced switches; else by run times in /proc/PID/task/TID/schedstat, each on the CPU that the task last ran on; where all
+CPUs are accounted for, what is more there than all tasks ran goes to CPUs where they ran for longer than is known. What is
+left is that of tasks that ended: of the chosen process or command as much as its own times say (wait4(2), /proc/PID/stat),
+of other tasks the rest, without names.
 
 ## What fixes it
 Other hours, other CPUs (cpusets, taskset), or a lower weight of their control group.
@@ -69,7 +71,7 @@ Other hours, other CPUs (cpusets, taskset), or a lower weight of their control g
 
 fn other_tasks(books: &Books<'_>) -> Fact<Vec<Entry>> {
     let tasks = books.tasks.as_ref()?;
-    match &tasks.without_users {
+    match &tasks.unnamed_users {
         Some(missing) => Err(missing.clone()),
         None => Ok(tasks.entries(Owner::Other)),
     }
@@ -172,6 +174,14 @@ mod tests {
             loss("kernel-threads", &text),
             "kipmi0 97.5 ms ±0.6 by counter, management controller"
         );
+    }
+
+    #[test]
+    fn a_cpu_on_which_only_ended_descendants_ran_is_known_by_its_trace() {
+        let idle =
+            ("trace 1 idle 990000000", "trace 1 idle 490000000\ntask 44 gzip 500000000\nkin 44 10");
+        let text = replaced(SECOND, &[idle, ("observer 20", "observer 20\nchosen 10")]);
+        assert!(loss("useful", &text).contains("gzip "), "{}", loss("useful", &text));
     }
 
     const CHOSEN: &[(&str, &str)] = &[

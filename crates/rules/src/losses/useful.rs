@@ -59,8 +59,10 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_moved_is_uncertain_by_all_it_ran() {
-        let text = replaced(&untraced(), &[("postgres user 0 578", "postgres user 1 578")]);
+    fn a_task_that_moved_is_uncertain_by_all_it_ran_where_not_all_cpus_are_accounted_for() {
+        let moved = replaced(&untraced(), &[("postgres user 0 578", "postgres user 1 578")]);
+        assert_eq!(loss("useful", &moved), "postgres 462.4 ms ±8.9 by counter");
+        let text = replaced(&moved, &[("observer 20", "observer 20\ncpus 1")]);
         assert_eq!(loss("useful", &text), "postgres 462.4 ms ±586.6 by counter");
     }
 

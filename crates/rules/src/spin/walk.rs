@@ -135,7 +135,7 @@ impl Walker {
                 self.causes.clear();
                 self.walk.is_clear = false;
             }
-            What::TickStop(_) | What::Fork { .. } => self.run(event.running),
+            What::TickStop(_) | What::Fork { .. } | What::Wake(_) => self.run(event.running),
         }
     }
 
@@ -154,7 +154,7 @@ fn thief_of(event: &Event, spinner: i32) -> Option<NoiseSource> {
         What::Switch { prev, next, .. } => {
             Some(source_of_task(if next.tid == spinner { prev } else { next }))
         }
-        What::TickStop(_) | What::Fork { .. } | What::Lost(_) => None,
+        What::TickStop(_) | What::Fork { .. } | What::Wake(_) | What::Lost(_) => None,
     }
 }
 

@@ -1,3 +1,5 @@
+//! Real tasks of each product, and the role that each has.
+
 use super::samples::{JAVA, SAMPLES};
 use super::*;
 use std::collections::BTreeSet;

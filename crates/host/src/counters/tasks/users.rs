@@ -6,8 +6,8 @@
 
 use super::super::files::Files;
 use super::Kept;
-use facts::counters::process_times::ProcessTimes;
-use facts::counters::task_stat::{Scheduled, TaskStat};
+use facts::USER_TICK_NS;
+use facts::counters::task_stat::{ProcessTimes, Scheduled, TaskStat};
 use facts::counters::users::{Kind, Owner, UserTime, UserTimes, family};
 use facts::counters::{Name, Task};
 use facts::system::roles::{Product, Words, product_of};
@@ -30,6 +30,8 @@ pub(in super::super) struct Users {
     processes: BTreeMap<u32, Process>,
     /// The command that is recorded.
     command: Option<u32>,
+    /// Processes that are listed, this program among them: it becomes the parent of descendants that lost theirs.
+    listed: Vec<u32>,
     /// Processes of which a thread has ended.
     to_settle: BTreeSet<u32>,
     times: UserTimes,
@@ -59,6 +61,11 @@ struct Process {
 }
 
 impl Users {
+    /// Of all tasks of users but those of the processes `listed`.
+    pub(super) fn new(listed: &[u32]) -> Users {
+        Users { listed: listed.to_vec(), ..Users::default() }
+    }
+
     /// Counts the descendants of this process as the command's, and it too, from the next search on.
     pub(in super::super) fn follow(&mut self, command: u32) {
         self.command = Some(command);
@@ -178,7 +185,7 @@ impl Users {
         let Some(times) = process_times(files, pid) else { return };
         self.claim(pid, times);
         let Some(process) = self.processes.get_mut(&pid) else { return };
-        let unseen_ns = times.own_ns.saturating_sub(alive_ns).saturating_sub(process.ended_ns);
+        let unseen_ns = own_ns(&times).saturating_sub(alive_ns).saturating_sub(process.ended_ns);
         if unseen_ns > 0 {
             process.ended_ns = process.ended_ns.saturating_add(unseen_ns);
             let (kind, cpu) = (process.ended_kind(), process.cpu);
@@ -198,11 +205,11 @@ impl Users {
     /// Enters what children ran that `pid` has waited for and that no sample shows.
     fn claim(&mut self, pid: u32, times: ProcessTimes) {
         let Some(process) = self.processes.get_mut(&pid) else { return };
-        let waited_ns = times.children_ns.saturating_sub(process.children_ns);
+        let waited_ns = children_ns(&times).saturating_sub(process.children_ns);
         if waited_ns == 0 {
             return;
         }
-        process.children_ns = times.children_ns;
+        process.children_ns = children_ns(&times);
         let mut unseen_ns = waited_ns;
         for (_, entered_ns) in &mut process.unclaimed {
             let known_ns = unseen_ns.min(*entered_ns);
@@ -218,7 +225,7 @@ impl Users {
 
     /// A process that was not there before.
     fn look_at(&mut self, files: &mut Files, pid: u32, stat: &TaskStat, all: Scheduled) {
-        let times = process_times(files, pid).unwrap_or_default();
+        let Some(times) = process_times(files, pid) else { return };
         let is_first = self.turn == 1;
         let mut process = Process {
             parent: times.parent,
@@ -229,15 +236,15 @@ impl Users {
             first_turn: self.turn,
             cpu: stat.cpu,
             ended_ns: 0,
-            found_ns: times.own_ns,
-            children_ns: if is_first { times.children_ns } else { 0 },
+            found_ns: own_ns(&times),
+            children_ns: if is_first { children_ns(&times) } else { 0 },
             unclaimed: Vec::new(),
         };
         process.set_title(title(files, pid));
         self.processes.insert(pid, process);
         self.adopt(pid, times.parent);
         self.claim(pid, times);
-        if times.own_ns > all.run_ns {
+        if own_ns(&times) > all.run_ns {
             // Other threads of it have run, and some of them may have ended.
             self.to_settle.insert(pid);
         }
@@ -246,7 +253,9 @@ impl Users {
     /// A process whose parent is known: a child of the command's is the command's. Numbers wrap, so that a parent may be found after
     /// its child.
     fn adopt(&mut self, pid: u32, parent: u32) {
-        let is_commands = self.processes.get(&parent).is_some_and(|it| it.owner == Owner::Command);
+        let is_orphan = self.command.is_some() && self.listed.contains(&parent);
+        let is_commands =
+            is_orphan || self.processes.get(&parent).is_some_and(|it| it.owner == Owner::Command);
         if let Some(process) = self.processes.get_mut(&pid) {
             process.parent = parent;
             if is_commands {
@@ -298,6 +307,14 @@ fn run_times(tasks: &[Kept], is_wanted: impl Fn(u32) -> bool) -> BTreeMap<u32, u
         *sum = sum.saturating_add(kept.task.run_ns);
     }
     sums
+}
+
+fn own_ns(times: &ProcessTimes) -> u64 {
+    times.own_ticks.saturating_mul(USER_TICK_NS)
+}
+
+fn children_ns(times: &ProcessTimes) -> u64 {
+    times.reaped_ticks.saturating_mul(USER_TICK_NS)
 }
 
 /// `None` for a process that has ended.

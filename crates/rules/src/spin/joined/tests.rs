@@ -83,12 +83,12 @@ fn the_way_in_and_out_is_told_by_gaps_that_one_interrupt_made() {
     let all: Vec<String> = (1..=11).map(tick).collect();
     let gaps_of = |n: u64| gaps(&(1..=n).map(gap).collect::<Vec<_>>());
     let edge_of = |n: u64, text: &str| edge(&[join(&gaps_of(n), &events(text))]);
-    assert_eq!(edge_of(11, &all.join(",")), Ok(EventCost { ns: 206, uncertainty_ns: 4 }));
+    assert_eq!(edge_of(11, &all.join(",")), Ok(EventCost { ns: 206, uncertainty_ns: 2 }));
     // A softirq is no interrupt of its own; a gap in which a task ran as well tells nothing.
     let softirq = format!("{}, 12450 +rcu, 12470 -rcu", "12150 +tick, 12400 -tick");
     let task = "13100 +tick, 13300 -tick, 13310 9>7, 13450 7>9";
     let text = format!("{},{softirq},{task}", all.join(","));
-    assert_eq!(edge_of(13, &text), Ok(EventCost { ns: 207, uncertainty_ns: 4 }));
+    assert_eq!(edge_of(13, &text), Ok(EventCost { ns: 207, uncertainty_ns: 2 }));
     assert!(edge_of(9, &all[..9].join(",")).is_err());
 }
 

@@ -1,0 +1,155 @@
+//! Who belongs to the processes that are measured, and how long those ran that have ended.
+//!
+//! The time of a task that has ended is in its process (utime and stime of /proc/PID/stat), and that of a process in the parent
+//! that waited for it (cutime and cstime, or getrusage(2)). So all of a command's time is known at its end, whether or not any of it
+//! was traced; not by name.
+
+use crate::clock::now;
+use crate::measure::command::Workload;
+use crate::measure::tracing::Fork;
+use facts::counters::task_stat::ProcessTimes;
+use facts::{Fact, Missing, USER_TICK_NS};
+use host::Live;
+use host::descendants::{threads, times};
+use host::probe::ended_child_cpu_ns;
+use rules::interval::Interval;
+use rules::ledger::EndedTasks;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// How often it is looked who is there: a task that lives for less is seen by chance.
+const PACE: Duration = Duration::from_millis(100);
+/// A look at a large family takes no more than this part of the time.
+const LEAST_PACES: u32 = 100;
+
+/// The chosen processes, the command and its descendants.
+pub(crate) struct Family {
+    chosen: Vec<(u32, Option<ProcessTimes>)>,
+    forks: BTreeSet<(u32, u32)>,
+    threads: BTreeSet<u32>,
+    next: Instant,
+}
+
+impl Family {
+    /// Of the processes chosen by number.
+    pub(crate) fn of(source: &Live, chosen: &[u32]) -> Family {
+        let chosen = chosen.iter().map(|pid| (*pid, None)).collect();
+        let mut family =
+            Family { chosen, forks: BTreeSet::new(), threads: BTreeSet::new(), next: now() };
+        family.look(source, None);
+        family
+    }
+
+    /// Notes what the processes have run until now. To be asked when the sample at the beginning has been taken.
+    pub(crate) fn begin(&mut self, source: &Live) {
+        for (pid, before) in &mut self.chosen {
+            *before = times(source, *pid);
+        }
+    }
+
+    /// Looks who is there, if it is time to.
+    pub(crate) fn glance(&mut self, source: &Live, command: Option<&Workload>) {
+        if now() >= self.next {
+            self.look(source, command);
+        }
+    }
+
+    /// Looks who is there.
+    pub(crate) fn look(&mut self, source: &Live, command: Option<&Workload>) {
+        let began = now();
+        for (pid, _) in &self.chosen {
+            self.threads.extend(threads(source, *pid));
+        }
+        if let Some(command) = command {
+            let below = command.descendants();
+            let own = std::process::id();
+            for process in &below {
+                // Who has lost its parent is a child of this program, and descends from the command all the same.
+                let is_adopted = process.parent == own;
+                let parent = if is_adopted { command.pid() } else { process.parent };
+                self.forks.insert((parent, process.pid));
+            }
+            for pid in below.iter().map(|it| it.pid).chain([command.pid()]) {
+                let there = threads(source, pid);
+                self.forks.extend(there.iter().filter(|it| **it != pid).map(|it| (pid, *it)));
+                self.threads.extend(there);
+            }
+        }
+        self.next = now() + PACE.max(began.elapsed() * LEAST_PACES);
+    }
+
+    /// Who was seen to belong to whom, as if each had been seen to come.
+    pub(crate) fn forks(&self) -> Vec<Fork> {
+        self.forks.iter().map(|&(parent, child)| Fork { parent, child }).collect()
+    }
+
+    /// Every thread that was seen.
+    pub(crate) fn threads(&self) -> BTreeSet<u32> {
+        self.threads.clone()
+    }
+
+    /// How long tasks ran in the interval that have ended: what the processes ran less what the tasks did that the sample at the
+    /// end shows. To be asked when that sample has been taken.
+    ///
+    /// Errors: a process that was chosen by number has ended, and took its times with it.
+    pub(crate) fn ended(
+        &self,
+        source: &Live,
+        command: Option<&Workload>,
+        interval: &Interval<'_>,
+    ) -> Fact<EndedTasks> {
+        let (deltas, _) = interval.task_deltas()?;
+        let shown_ns = |pids: &BTreeSet<u32>| {
+            let theirs = deltas.iter().filter(|it| pids.contains(&it.task.pid));
+            theirs.fold(0, |sum: u64, it| sum.saturating_add(it.run_ns))
+        };
+        let mut all = EndedTasks::default();
+        for (pid, before) in &self.chosen {
+            let ticks = ticks_between(*before, times(source, *pid)).ok_or_else(|| {
+                Missing::not_here("run times of tasks that ended", format!("process {pid} ended"))
+            })?;
+            let ended_ns = ns_of(ticks).saturating_sub(shown_ns(&[*pid].into()));
+            let uncertainty_ns = ns_of(ProcessTimes::ROUNDED);
+            // Less than what is rounded off is nothing.
+            let ended_ns = if ended_ns > uncertainty_ns { ended_ns } else { 0 };
+            all.ns = all.ns.saturating_add(ended_ns);
+            all.uncertainty_ns = all.uncertainty_ns.saturating_add(uncertainty_ns);
+        }
+        if let Some(command) = command {
+            let (ran, pids) = ran(source, command);
+            all.ns = all.ns.saturating_add(ran.ns.saturating_sub(shown_ns(&pids)));
+            all.uncertainty_ns = all.uncertainty_ns.saturating_add(ran.uncertainty_ns);
+        }
+        Ok(all)
+    }
+}
+
+fn ns_of(ticks: u64) -> u64 {
+    ticks.saturating_mul(USER_TICK_NS)
+}
+
+/// What one process ran between two looks; `None` where it is not the same, or not there.
+fn ticks_between(before: Option<ProcessTimes>, after: Option<ProcessTimes>) -> Option<u64> {
+    let (before, after) = before.zip(after)?;
+    (before.started == after.started).then(|| after.own_ticks.saturating_sub(before.own_ticks))
+}
+
+/// How long a command and all its descendants have run that are there or have been waited for, and which processes are there.
+fn ran(source: &Live, command: &Workload) -> (EndedTasks, BTreeSet<u32>) {
+    let mut all = EndedTasks { ns: command.adopted_ns(), uncertainty_ns: 0 };
+    let below = command.descendants();
+    let there = below.into_iter().chain(times(source, command.pid()));
+    let mut pids = BTreeSet::new();
+    for process in there {
+        pids.insert(process.pid);
+        // Of a child of this program that has ended the kernel tells microseconds.
+        let precise = ended_child_cpu_ns(process.pid).ok().filter(|_| process.is_zombie);
+        let ticks = process.own_ticks.saturating_add(process.reaped_ticks);
+        all.ns = all.ns.saturating_add(precise.unwrap_or(ns_of(ticks)));
+        if precise.is_none() {
+            all.uncertainty_ns =
+                all.uncertainty_ns.saturating_add(ns_of(2 * ProcessTimes::ROUNDED));
+        }
+    }
+    (all, pids)
+}
