@@ -306,3 +306,97 @@ fn what_a_command_has_started_ends_with_a_watch_that_is_ended() {
         assert!(!Path::new("/proc").join(&child).exists(), "{child} runs on");
     }
 }
+
+/// Two CPUs' worth of work at once would be another test's noise, so it runs alone.
+mod alone {
+    use super::*;
+    use serde_json::Value;
+    use std::process::{Child, Command};
+
+    /// A program that takes a CPU until it is dropped.
+    struct Intruder(Child);
+
+    impl Intruder {
+        fn start() -> Intruder {
+            let mut gzip = Command::new("gzip");
+            gzip.args(["-9", "-c", "/dev/zero"]).stdout(Stdio::null());
+            Intruder(gzip.spawn().unwrap())
+        }
+    }
+
+    impl Drop for Intruder {
+        fn drop(&mut self) {
+            self.0.kill().unwrap();
+            self.0.wait().unwrap();
+        }
+    }
+
+    #[test]
+    fn a_recording_names_an_intruder_beside_the_client_and_says_what_the_client_printed() {
+        let folder = tempfile::tempdir().unwrap();
+        let tape = folder.path().join("run.tape");
+        let tape = tape.to_str().unwrap();
+        let intruder = Intruder::start();
+        // Each turn of the client is a child that ends, and a number.
+        let client = "for i in 1 2 3 4; do timeout 0.5 sha256sum /dev/zero; echo \"tps: $i\"; done";
+        let metric = ["--metric", "tps: ([0-9.]+)"];
+        let record = [
+            &["watch", "--csv", "-i", "250ms", "--record", tape],
+            &metric[..],
+            &["--", "sh", "-c", client],
+        ];
+        let output = fullclock(&record.concat()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        drop(intruder);
+
+        let text = printed(&["ledger", "--from", tape, "--by", "500ms", "--json"]);
+        let found: Value = serde_json::from_str(&text).unwrap();
+        is_of(include_str!("../../../../schemas/ledger-by-1.json"), &found);
+        let pieces = found["pieces"].as_array().unwrap();
+        assert!(pieces.len() >= 4, "{text}");
+        let share = |who: &str| -> f64 {
+            let tasks = pieces.iter().flat_map(|it| it["tasks"].as_array().unwrap());
+            tasks.filter(|it| it["who"] == who).map(|it| it["run_s"].as_f64().unwrap()).sum()
+        };
+        let gzip = pieces.iter().filter(|it| {
+            let tasks = it["tasks"].as_array().unwrap();
+            tasks.iter().any(|it| {
+                it["who"] == "other" && it["name"] == "gzip" && it["share"].as_f64() > Some(0.02)
+            })
+        });
+        assert!(gzip.count() >= 4, "{text}");
+        assert!(share("client") > 0.2 && share("other") > 0.2, "{text}");
+        let numbers: Vec<f64> = pieces.iter().filter_map(|it| it["client"].as_f64()).collect();
+        assert!(!numbers.is_empty() && numbers.iter().all(|it| (1.0..=4.0).contains(it)), "{text}");
+
+        let ledger: Value =
+            serde_json::from_str(&printed(&["ledger", "--from", tape, "--json"])).unwrap();
+        let lines = ledger["lines"].as_array().unwrap();
+        let of = |loss: &str, part: &str| {
+            lines.iter().any(|it| {
+                it["loss"] == loss && it["part"] == part && it["time_s"].as_f64() > Some(0.2)
+            })
+        };
+        assert!(of("other-tasks", "gzip"), "{ledger}");
+        assert!(!of("useful", "gzip"), "{ledger}");
+    }
+
+    #[test]
+    fn pieces_are_a_table_a_page_and_csv_and_what_cannot_be_cut_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let tape = folder.path().join("idle.tape");
+        let tape = tape.to_str().unwrap();
+        printed(&["watch", "--csv", "-n", "4", "-i", "100ms", "--record", tape]);
+        let by = ["ledger", "--from", tape, "--by", "200ms"];
+        let text = printed(&by);
+        assert!(text.contains("over time") && text.contains("idle"), "{text}");
+        assert!(text.contains("No command was recorded"), "{text}");
+        let page = printed(&[&by[..], &["--format", "html"]].concat());
+        assert!(page.contains("<svg") && page.contains("time since the beginning"), "{page}");
+        let csv = printed(&[&by[..], &["--csv"]].concat());
+        assert!(csv.starts_with("from,length_s,quantity,who,product,name,value,unit,missing\n"));
+        let refused = refusal(&["ledger", "--by", "1s"]);
+        assert!(refused.contains("--from"), "{refused}");
+        assert!(refusal(&["ledger", "--from", tape, "--by", "0s"]).contains("--by"));
+    }
+}

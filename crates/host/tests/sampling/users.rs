@@ -213,6 +213,25 @@ fn what_children_ran_that_no_sample_shows_is_found_in_their_parent_and_what_was_
 }
 
 #[test]
+fn what_was_seen_of_a_tree_that_ended_at_once_is_not_entered_again_by_its_ancestor() {
+    let mut machine = Machine::new();
+    let shell = Task { name: "sh", ..Task::of(10, 10) };
+    machine.lay(shell);
+    machine.sample();
+    machine.lay(Task { name: "timeout", parent: 10, ..Task::of(11, 11) });
+    machine.lay(Task { name: "gzip", parent: 11, run_ms: 900, ..Task::of(12, 12) });
+    machine.sample();
+    // It ran 60 ms more, and nobody saw that its parent waited for it.
+    machine.end(12, 12);
+    machine.end(11, 11);
+    machine.lay(Task { run_ms: 20, children_ms: 970, ..shell });
+    assert_eq!(
+        machine.sample(),
+        "other sh CPU 0: 10 ms, waited 0 ms\nother sh ended CPU 0: 60 ms, waited 0 ms"
+    );
+}
+
+#[test]
 fn descendants_of_the_command_are_the_commands_whatever_their_numbers() {
     let mut machine = Machine::new();
     machine.sample();

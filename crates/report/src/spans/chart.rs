@@ -56,10 +56,9 @@ fn panels(course: &Course<'_>, columns: &[Tasks]) -> Vec<Panel> {
     let idle = line("idle".to_owned(), &|it| {
         Some(it.ledger.total("idle").ok()? as f64 / it.capacity_ns())
     });
-    let tasks = columns
-        .iter()
-        .take(CLASSES.len() - 1)
-        .map(|tasks| line(tasks.heading(), &|span| span.ran(|it| tasks.has(it, columns)).ok()));
+    let tasks = columns.iter().take(CLASSES.len() - 1).map(|tasks| {
+        line(tasks.heading(columns), &|span| span.ran(|it| tasks.has(it, columns)).ok())
+    });
     let ran = Panel {
         title: "share of the CPUs' time (%)".to_owned(),
         lines: std::iter::once(idle).chain(tasks).collect(),

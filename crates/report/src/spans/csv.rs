@@ -8,7 +8,7 @@ use crate::harmless::{csv_cell, csv_line};
 use facts::{Fact, Missing, utc};
 use rules::spans::{Span, Who};
 
-const HEADING: &str = "from,length_s,quantity,who,name,value,unit,missing\n";
+const HEADING: &str = "from,length_s,quantity,who,product,name,value,unit,missing\n";
 
 /// Every piece.
 pub fn csv(course: &Course<'_>) -> String {
@@ -17,12 +17,16 @@ pub fn csv(course: &Course<'_>) -> String {
 }
 
 fn rows(course: &Course<'_>, span: &Span) -> Vec<String> {
-    let row = |quantity: &str, [who, name]: [&str; 2], value: Result<f64, &Missing>, unit: &str| {
+    let row = |quantity: &str,
+               [who, product, name]: [&str; 3],
+               value: Result<f64, &Missing>,
+               unit: &str| {
         csv_line(&[
             utc::timestamp(span.from.real_ns),
             csv_cell(Some(span.elapsed_ns() as f64 / 1e9)),
             quantity.to_owned(),
             who.to_owned(),
+            product.to_owned(),
             name.to_owned(),
             csv_cell(value.ok()),
             unit.to_owned(),
@@ -32,24 +36,24 @@ fn rows(course: &Course<'_>, span: &Span) -> Vec<String> {
     let mut rows = Vec::new();
     if let Some(metric) = course.metric {
         let value = span.client.as_ref().copied();
-        rows.push(row("client", ["client", metric.name()], value, &metric.unit));
+        rows.push(row("client", ["client", "", metric.name()], value, &metric.unit));
     }
     for id in ["idle", "slow-clock"] {
         let share: Fact<f64> = span.ledger.total(id).map(|ns| ns as f64 / span.capacity_ns());
-        rows.push(row(id, ["", ""], share.as_ref().copied(), "share"));
+        rows.push(row(id, ["", "", ""], share.as_ref().copied(), "share"));
     }
     match &span.workers {
-        Err(missing) => rows.push(row("ran", ["", ""], Err(missing), "share")),
+        Err(missing) => rows.push(row("ran", ["", "", ""], Err(missing), "share")),
         Ok(workers) => {
             for it in workers {
-                let who = [who(it.who), &it.name];
+                let who = [who(it.who), it.product.unwrap_or_default(), &it.name];
                 rows.push(row("ran", who, Ok(it.run_ns as f64 / span.capacity_ns()), "share"));
                 let waited = it.wait_ns as f64 / (span.elapsed_ns() as f64).max(1.0);
                 rows.push(row("waited", who, Ok(waited), "s/s"));
             }
         }
     }
-    let mark = |it: &facts::client::MarkText| row("mark", ["client", &it.text], Ok(1.0), "");
+    let mark = |it: &facts::client::MarkText| row("mark", ["client", "", &it.text], Ok(1.0), "");
     rows.extend(span.marks.iter().map(mark));
     rows
 }

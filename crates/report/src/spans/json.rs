@@ -53,6 +53,9 @@ struct Piece<'a> {
 struct Tasks<'a> {
     #[schemars(extend("enum" = ["client", "server", "other"]))]
     who: &'static str,
+    /// The database product, null for tasks of none.
+    product: Option<&'static str>,
+    /// The role in the product, or the name of the tasks.
     name: &'a str,
     /// Of the time of all CPUs.
     share: f64,
@@ -98,6 +101,7 @@ pub fn json(head: &Head, course: &Course<'_>) -> Result<String> {
 fn piece<'a>(span: &'a Span, [idle, slow_clock]: &'a [facts::Fact<f64>; 2]) -> Piece<'a> {
     let tasks = |it: &'a Worker| Tasks {
         who: who(it.who),
+        product: it.product,
         name: &it.name,
         share: it.run_ns as f64 / span.capacity_ns(),
         run_s: seconds(it.run_ns),

@@ -28,18 +28,18 @@ pub struct Course<'a> {
     pub notes: &'a [String],
 }
 
-/// Names that have a column of their own, of each side.
-const MOST_NAMES: usize = 4;
+/// Names that have a column of their own, of each side: a table of more would not fit a terminal.
+const MOST_NAMES: usize = 3;
 
 /// Tasks that never ran for as large a share have no column.
-const SMALLEST: f64 = 0.005;
+const SMALLEST: f64 = 0.01;
 
 /// A column of tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Tasks {
     who: Who,
-    /// `None` of all that have no column of their own.
-    name: Option<String>,
+    /// The database product and the name; `None` of all that have no column of their own.
+    name: Option<(Option<&'static str>, String)>,
 }
 
 /// The whole document.
@@ -51,7 +51,8 @@ pub fn document(course: &Course<'_>) -> Document {
         document.paragraph(Text::strong(sentence));
     }
     document.extend(chart::chart(course, &columns).map(Block::Chart));
-    document.push(Block::Table(course.table(&columns)));
+    document.push(Block::Table(course.ran(&columns)));
+    document.extend(course.waited().map(Block::Table));
     for (at, mark) in course.marks() {
         document.labelled(at, mark);
     }
@@ -71,22 +72,28 @@ impl Course<'_> {
     /// The tasks that have a column, by side, the busiest first.
     fn columns(&self) -> Vec<Tasks> {
         // By each name the largest share that it ever had.
-        let mut largest: BTreeMap<(Who, &str), f64> = BTreeMap::new();
+        let mut largest: BTreeMap<(Who, Option<&'static str>, &str), f64> = BTreeMap::new();
         for span in self.spans {
             for worker in span.workers.iter().flatten() {
                 let share = worker.run_ns as f64 / span.capacity_ns();
-                let most = largest.entry((worker.who, &worker.name)).or_default();
+                let most = largest.entry((worker.who, worker.product, &worker.name)).or_default();
                 *most = most.max(share);
             }
         }
         let mut columns = Vec::new();
         for who in [Who::Client, Who::Server, Who::Other] {
-            let of_side = largest.iter().filter(|((it, _), _)| *it == who);
-            let mut names: Vec<(&str, f64)> =
-                of_side.map(|((_, name), share)| (*name, *share)).collect();
+            if who == Who::Client {
+                // A client's threads do one thing.
+                columns.extend(self.sides().contains(&who).then_some(Tasks { who, name: None }));
+                continue;
+            }
+            let of_side = largest.iter().filter(|((it, ..), _)| *it == who);
+            let mut names: Vec<_> =
+                of_side.map(|((_, product, name), share)| ((*product, *name), *share)).collect();
             names.sort_by_key(|(_, share)| Reverse((share * 1e9) as u64));
             let n_names = names.iter().take(MOST_NAMES).filter(|it| it.1 >= SMALLEST).count();
-            let named = names.iter().take(n_names).map(|it| Some(it.0.to_owned()));
+            let named = names.iter().take(n_names);
+            let named = named.map(|((product, name), _)| Some((*product, (*name).to_owned())));
             columns.extend(named.map(|name| Tasks { who, name }));
             if names.iter().skip(n_names).any(|it| it.1 > 0.0) {
                 columns.push(Tasks { who, name: None });
@@ -95,36 +102,40 @@ impl Course<'_> {
         columns
     }
 
-    fn table(&self, columns: &[Tasks]) -> Table {
-        let mut headings = vec![("from", Align::Left), ("length", Align::Right)];
+    /// Who ran in each piece, as shares of the CPUs' time.
+    fn ran(&self, columns: &[Tasks]) -> Table {
         let client = self.metric.map(client_heading);
+        let tasks: Vec<String> = columns.iter().map(|it| it.heading(columns)).collect();
+        let fixed =
+            ["idle"].into_iter().chain(tasks.iter().map(String::as_str)).chain(["slow clock"]);
+        let mut headings = vec![("from", Align::Left)];
         headings.extend(client.as_deref().map(|it| (it, Align::Right)));
-        let tasks: Vec<String> = columns.iter().map(Tasks::heading).collect();
-        headings.push(("idle", Align::Right));
-        headings.extend(tasks.iter().map(|it| (&**it, Align::Right)));
-        let sides = self.sides();
-        let waits: Vec<String> = sides.iter().map(|it| format!("{} waits", side(*it))).collect();
-        headings.extend(waits.iter().map(|it| (&**it, Align::Right)));
-        headings.push(("slow clock", Align::Right));
-        Table::new(&headings, self.spans.iter().map(|span| self.row(span, columns, &sides)))
+        headings.extend(fixed.map(|it| (it, Align::Right)));
+        let row = |span: &Span| {
+            let mut row = vec![from(span)];
+            row.extend(self.metric.map(|_| text(&span.client, |it| number(*it))));
+            row.push(share_of_loss(span, "idle"));
+            let ran = |tasks: &Tasks| text(&span.ran(|it| tasks.has(it, columns)), percent);
+            row.extend(columns.iter().map(ran));
+            row.push(share_of_loss(span, "slow-clock"));
+            row
+        };
+        Table::new(&headings, self.spans.iter().map(row))
     }
 
-    fn row(&self, span: &Span, columns: &[Tasks], sides: &[Who]) -> Vec<Text> {
-        let mut row: Vec<Text> = vec![
-            utc::clock_time(span.from.real_ns).into(),
-            format!("{:.1} s", span.elapsed_ns() as f64 / 1e9).into(),
-        ];
-        if self.metric.is_some() {
-            row.push(text(&span.client, |it| number(*it)));
-        }
-        row.push(share_of_loss(span, "idle"));
-        row.extend(
-            columns.iter().map(|it| text(&span.ran(|worker| it.has(worker, columns)), percent)),
-        );
-        let waited = |who: &Who| span.waited(|it| it.who == *who);
-        row.extend(sides.iter().map(|it| text(&waited(it), |it| format!("{it:.2} s/s"))));
-        row.push(share_of_loss(span, "slow-clock"));
-        row
+    /// Who waited for a CPU in each piece; `None` where nothing is known of any.
+    fn waited(&self) -> Option<Table> {
+        let sides = self.sides();
+        let words: Vec<String> =
+            sides.iter().map(|it| format!("the {} waited for a CPU", side(*it))).collect();
+        let mut headings = vec![("from", Align::Left)];
+        headings.extend(words.iter().map(|it| (&**it, Align::Right)));
+        let row = |span: &Span| {
+            let waited =
+                |who: &Who| text(&span.waited(|it| it.who == *who), |it| format!("{it:.2} s/s"));
+            std::iter::once(from(span)).chain(sides.iter().map(waited)).collect()
+        };
+        (!sides.is_empty()).then(|| Table::new(&headings, self.spans.iter().map(row)))
     }
 
     /// The sides of which tasks ran.
@@ -178,11 +189,17 @@ impl Course<'_> {
 }
 
 impl Tasks {
-    fn heading(&self) -> String {
-        match (&self.name, self.who) {
-            (Some(name), Who::Client) => format!("client {name}"),
-            (Some(name), _) => name.clone(),
-            (None, who) => format!("more of the {}", side(who)),
+    /// The only column of a side is the side; another one without a name is the rest of it.
+    fn heading(&self, columns: &[Tasks]) -> String {
+        let is_only = columns.iter().filter(|it| it.who == self.who).count() == 1;
+        match &self.name {
+            Some((Some(product), name)) if has_other_product(columns, product) => {
+                format!("{product} {name}")
+            }
+            Some((_, name)) => name.clone(),
+            None if is_only => side(self.who).to_owned(),
+            None if self.who == Who::Other => "more others".to_owned(),
+            None => format!("more of the {}", side(self.who)),
         }
     }
 
@@ -191,13 +208,26 @@ impl Tasks {
         if worker.who != self.who {
             return false;
         }
-        match &self.name {
-            Some(name) => *name == worker.name,
-            None => !columns
-                .iter()
-                .any(|it| it.who == worker.who && it.name.as_ref() == Some(&worker.name)),
-        }
+        let is = |it: &Tasks| {
+            it.who == worker.who
+                && it.name.as_ref().is_some_and(|(product, name)| {
+                    *product == worker.product && *name == worker.name
+                })
+        };
+        // What has a column of its own is in that.
+        if self.name.is_some() { is(self) } else { !columns.iter().any(is) }
     }
+}
+
+/// Whether columns are of more than one database product, so that a role alone does not say whose it is.
+fn has_other_product(columns: &[Tasks], product: &str) -> bool {
+    let products = columns.iter().filter_map(|it| it.name.as_ref()?.0);
+    products.into_iter().any(|it| it != product)
+}
+
+/// When a piece began, by the time of day.
+fn from(span: &Span) -> Text {
+    utc::clock_time(span.from.real_ns).into()
 }
 
 fn side(who: Who) -> &'static str {

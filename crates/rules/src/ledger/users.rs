@@ -47,7 +47,7 @@ pub fn name(kind: &Kind) -> String {
     match role {
         Some((product, role)) => format!("{} {}", product.title, role.title),
         None if kind.name.as_str().is_empty() => "tasks of other names".to_owned(),
-        None if kind.is_ended => format!("tasks of {} that ended", kind.name),
+        None if kind.is_ended => format!("{} (ended)", kind.name),
         None => kind.name.to_string(),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::ledger::name_of_kind;
 use facts::counters::users::{Kind, Owner, UserTimes};
+use facts::system::roles::by_id;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -21,7 +22,9 @@ pub enum Who {
 pub struct Worker {
     /// On which side.
     pub who: Who,
-    /// What they are called: `PostgreSQL backend`, `gzip`.
+    /// The database product; `None` for tasks of none that is known.
+    pub product: Option<&'static str>,
+    /// What they are called: `backend` of a database, `gzip`.
     pub name: String,
     /// Run time in nanoseconds.
     pub run_ns: u64,
@@ -31,13 +34,17 @@ pub struct Worker {
 
 /// Each name once, the one that ran longest first.
 pub fn workers(users: &UserTimes) -> Vec<Worker> {
-    let mut sums: BTreeMap<(Who, String), (u64, u64)> = BTreeMap::new();
+    let mut sums: BTreeMap<(Who, Option<&'static str>, String), (u64, u64)> = BTreeMap::new();
     for time in &users.list {
-        let sum = sums.entry((who(&time.kind), name_of_kind(&time.kind))).or_default();
+        let role = time.kind.role.and_then(|(product, role)| by_id(product, role));
+        let name = role.map_or_else(|| name_of_kind(&time.kind), |it| it.1.title.to_owned());
+        let product = role.map(|it| it.0.title);
+        let sum = sums.entry((who(&time.kind), product, name)).or_default();
         sum.0 = sum.0.saturating_add(time.run_ns);
         sum.1 = sum.1.saturating_add(time.wait_ns);
     }
-    let worker = |((who, name), (run_ns, wait_ns))| Worker { who, name, run_ns, wait_ns };
+    let worker =
+        |((who, product, name), (run_ns, wait_ns))| Worker { who, product, name, run_ns, wait_ns };
     let mut workers: Vec<Worker> = sums.into_iter().map(worker).collect();
     workers.sort_by_key(|it| Reverse(it.run_ns));
     workers
@@ -66,12 +73,13 @@ mod tests {
         let found = workers(&counters.users.unwrap());
         let shown: Vec<_> =
             found.iter().map(|it| (it.who, &*it.name, it.run_ns, it.wait_ns)).collect();
+        assert_eq!(found.last().unwrap().product, Some("PostgreSQL"));
         assert_eq!(
             shown,
             [
                 (Who::Other, "gzip", 60, 5),
                 (Who::Client, "tclsh", 50, 3),
-                (Who::Server, "PostgreSQL WAL writer", 40, 0),
+                (Who::Server, "WAL writer", 40, 0),
             ]
         );
     }

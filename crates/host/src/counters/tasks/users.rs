@@ -34,6 +34,8 @@ pub(in super::super) struct Users {
     listed: Vec<u32>,
     /// Processes of which a thread has ended.
     to_settle: BTreeSet<u32>,
+    /// What processes said in this sample of the children that they waited for, in nanoseconds.
+    waited_for: BTreeMap<u32, u64>,
     times: UserTimes,
     read_at: u64,
     turn: u32,
@@ -123,7 +125,7 @@ impl Users {
     /// A task whose stat was read again: its kind, which execve(2) and a database that writes its title change.
     pub(super) fn read_again(&mut self, files: &mut Files, pid: u32, stat: &TaskStat) -> Kind {
         if let Ok(times) = ProcessTimes::parse(files.last()) {
-            self.claim(pid, times);
+            self.waited_for.insert(pid, children_ns(&times));
             self.adopt(pid, times.parent);
         }
         if let Some(process) = self.processes.get_mut(&pid) {
@@ -153,14 +155,18 @@ impl Users {
     pub(super) fn end(&mut self, files: &mut Files, tasks: &[Kept]) {
         if self.turn == 1 {
             self.begin_processes(tasks);
-        } else if !self.to_settle.is_empty() {
+        } else {
             let to_settle = std::mem::take(&mut self.to_settle);
             let alive = run_times(tasks, |pid| to_settle.contains(&pid));
-            for pid in to_settle {
-                match alive.get(&pid) {
-                    Some(&alive_ns) => self.settle_threads(files, pid, alive_ns),
-                    None => self.bury(pid),
-                }
+            let (living, ended): (Vec<u32>, Vec<u32>) =
+                to_settle.into_iter().partition(|pid| alive.contains_key(pid));
+            self.bury(&ended);
+            // A parent is read before its children are known to have ended.
+            for (pid, children_ns) in std::mem::take(&mut self.waited_for) {
+                self.claim(pid, children_ns);
+            }
+            for pid in living {
+                self.settle_threads(files, pid, alive.get(&pid).copied().unwrap_or(0));
             }
         }
         let turn = self.turn;
@@ -173,6 +179,7 @@ impl Users {
     /// What ended before the first sample is nobody's time from here on.
     fn begin_processes(&mut self, tasks: &[Kept]) {
         self.to_settle.clear();
+        self.waited_for.clear();
         let alive = run_times(tasks, |_| true);
         for (pid, process) in &mut self.processes {
             let alive_ns = alive.get(pid).copied().unwrap_or(0);
@@ -183,7 +190,6 @@ impl Users {
     /// Enters what threads ran after their last sample, of a process that goes on.
     fn settle_threads(&mut self, files: &mut Files, pid: u32, alive_ns: u64) {
         let Some(times) = process_times(files, pid) else { return };
-        self.claim(pid, times);
         let Some(process) = self.processes.get_mut(&pid) else { return };
         let unseen_ns = own_ns(&times).saturating_sub(alive_ns).saturating_sub(process.ended_ns);
         if unseen_ns > 0 {
@@ -193,23 +199,35 @@ impl Users {
         }
     }
 
-    /// A process that has ended: what of it and of its children was entered is looked for in its parent's children.
-    fn bury(&mut self, pid: u32) {
-        let Some(process) = self.processes.remove(&pid) else { return };
-        let entered_ns = process.ended_ns.saturating_add(process.children_ns);
-        if let Some(parent) = self.processes.get_mut(&process.parent) {
-            parent.unclaimed.push((self.turn, entered_ns));
+    /// Processes that have ended: what of them and of their children was entered is looked for among the children of the next
+    /// ancestor that lives, which is given all of it.
+    fn bury(&mut self, ended: &[u32]) {
+        let dead: BTreeMap<u32, Process> =
+            ended.iter().filter_map(|pid| Some((*pid, self.processes.remove(pid)?))).collect();
+        for process in dead.values() {
+            let unclaimed =
+                process.unclaimed.iter().fold(0, |sum: u64, it| sum.saturating_add(it.1));
+            let entered_ns =
+                process.ended_ns.saturating_add(process.children_ns).saturating_add(unclaimed);
+            let mut ancestor = process.parent;
+            // A number that was given anew could lead in a circle.
+            for _ in 0..dead.len() {
+                ancestor = dead.get(&ancestor).map_or(ancestor, |it| it.parent);
+            }
+            if let Some(living) = self.processes.get_mut(&ancestor) {
+                living.unclaimed.push((self.turn, entered_ns));
+            }
         }
     }
 
     /// Enters what children ran that `pid` has waited for and that no sample shows.
-    fn claim(&mut self, pid: u32, times: ProcessTimes) {
+    fn claim(&mut self, pid: u32, children_ns: u64) {
         let Some(process) = self.processes.get_mut(&pid) else { return };
-        let waited_ns = children_ns(&times).saturating_sub(process.children_ns);
+        let waited_ns = children_ns.saturating_sub(process.children_ns);
         if waited_ns == 0 {
             return;
         }
-        process.children_ns = children_ns(&times);
+        process.children_ns = children_ns;
         let mut unseen_ns = waited_ns;
         for (_, entered_ns) in &mut process.unclaimed {
             let known_ns = unseen_ns.min(*entered_ns);
@@ -243,7 +261,7 @@ impl Users {
         process.set_title(title(files, pid));
         self.processes.insert(pid, process);
         self.adopt(pid, times.parent);
-        self.claim(pid, times);
+        self.waited_for.insert(pid, children_ns(&times));
         if own_ns(&times) > all.run_ns {
             // Other threads of it have run, and some of them may have ended.
             self.to_settle.insert(pid);
