@@ -42,8 +42,8 @@ pub struct Kind {
     pub role: Option<(&'static str, &'static str)>,
     /// The name of the threads, without what numbers them; that of the process where it is a role's.
     pub name: Name,
-    /// Whether it is the time of tasks that ended between two samples: `name` is then that of the process that waited for them
-    /// or that they were threads of.
+    /// Whether it is the time of tasks that ended between two samples: `name` is then that of the process whose threads they
+    /// were, of the child that had run longest, or of the process that waited for children that no sample shows.
     pub is_ended: bool,
 }
 

@@ -208,7 +208,7 @@ fn what_children_ran_that_no_sample_shows_is_found_in_their_parent_and_what_was_
     machine.lay(Task { name: "make", run_ms: 30, children_ms: 5750, ..Task::of(10, 10) });
     assert_eq!(
         machine.sample(),
-        "other make CPU 0: 10 ms, waited 0 ms\nother make ended CPU 0: 250 ms, waited 0 ms"
+        "other cc1 ended CPU 0: 250 ms, waited 0 ms\nother make CPU 0: 10 ms, waited 0 ms"
     );
 }
 
@@ -227,7 +227,7 @@ fn what_was_seen_of_a_tree_that_ended_at_once_is_not_entered_again_by_its_ancest
     machine.lay(Task { run_ms: 20, children_ms: 970, ..shell });
     assert_eq!(
         machine.sample(),
-        "other sh CPU 0: 10 ms, waited 0 ms\nother sh ended CPU 0: 60 ms, waited 0 ms"
+        "other gzip ended CPU 0: 60 ms, waited 0 ms\nother sh CPU 0: 10 ms, waited 0 ms"
     );
 }
 

@@ -56,7 +56,7 @@ fn panels(course: &Course<'_>, columns: &[Tasks]) -> Vec<Panel> {
     let idle = line("idle".to_owned(), &|it| {
         Some(it.ledger.total("idle").ok()? as f64 / it.capacity_ns())
     });
-    let tasks = columns.iter().take(CLASSES.len() - 1).map(|tasks| {
+    let tasks = busiest(course, columns).into_iter().map(|tasks| {
         line(tasks.heading(columns), &|span| span.ran(|it| tasks.has(it, columns)).ok())
     });
     let ran = Panel {
@@ -71,6 +71,19 @@ fn panels(course: &Course<'_>, columns: &[Tasks]) -> Vec<Panel> {
         shown: |it| format!("{it:.2}"),
     };
     client.into_iter().chain([ran, waited]).filter(|it| !it.lines.is_empty()).collect()
+}
+
+/// As many columns as have a colour beside idle: those that ever had the largest shares, in their order.
+fn busiest<'a>(course: &Course<'_>, columns: &'a [Tasks]) -> Vec<&'a Tasks> {
+    let largest = |tasks: &Tasks| {
+        let shares = course.spans.iter().filter_map(|it| it.ran(|it| tasks.has(it, columns)).ok());
+        shares.fold(0.0, f64::max)
+    };
+    let mut by_share: Vec<(usize, f64)> = columns.iter().map(largest).enumerate().collect();
+    by_share.sort_by(|a, b| b.1.total_cmp(&a.1));
+    by_share.truncate(CLASSES.len() - 1);
+    by_share.sort_by_key(|it| it.0);
+    by_share.into_iter().filter_map(|it| columns.get(it.0)).collect()
 }
 
 fn drawn(course: &Course<'_>, panel: &Panel, times: &Scale) -> Markup {

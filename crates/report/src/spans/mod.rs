@@ -256,6 +256,9 @@ fn percent(share: &f64) -> String {
 
 /// A rate with four digits that count.
 fn number(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
     let places = (3.0 - value.abs().max(1e-9).log10().floor()).clamp(0.0, 6.0) as usize;
     format!("{value:.places$}")
 }

@@ -58,8 +58,19 @@ struct Process {
     found_ns: u64,
     /// The run time of its children that were waited for, as far as it was entered.
     children_ns: u64,
-    /// Children that ended: what of them was entered, and when.
-    unclaimed: Vec<(u32, u64)>,
+    /// Descendants that ended, whose time may come to be in that of its children.
+    unclaimed: Vec<Ended>,
+}
+
+/// A process that has ended.
+#[derive(Debug)]
+struct Ended {
+    /// The sample in which it was found to have ended.
+    turn: u32,
+    /// What was entered of it, in nanoseconds, as far as its ancestor's time is not known to hold it.
+    entered_ns: u64,
+    /// That of its time after it was sampled last.
+    kind: Kind,
 }
 
 impl Users {
@@ -171,7 +182,7 @@ impl Users {
         }
         let turn = self.turn;
         for process in self.processes.values_mut() {
-            process.unclaimed.retain(|(since, _)| turn.saturating_sub(*since) <= WAITS);
+            process.unclaimed.retain(|it| turn.saturating_sub(it.turn) <= WAITS);
         }
         self.times.add_up();
     }
@@ -205,17 +216,20 @@ impl Users {
         let dead: BTreeMap<u32, Process> =
             ended.iter().filter_map(|pid| Some((*pid, self.processes.remove(pid)?))).collect();
         for process in dead.values() {
-            let unclaimed =
-                process.unclaimed.iter().fold(0, |sum: u64, it| sum.saturating_add(it.1));
+            let unclaimed = process.unclaimed.iter().map(|it| it.entered_ns);
+            let unclaimed = unclaimed.fold(0, u64::saturating_add);
             let entered_ns =
                 process.ended_ns.saturating_add(process.children_ns).saturating_add(unclaimed);
-            let mut ancestor = process.parent;
+            let (mut ancestor, mut n_steps) = (process.parent, 0);
             // A number that was given anew could lead in a circle.
-            for _ in 0..dead.len() {
-                ancestor = dead.get(&ancestor).map_or(ancestor, |it| it.parent);
+            while let Some(between) = dead.get(&ancestor)
+                && n_steps < dead.len()
+            {
+                (ancestor, n_steps) = (between.parent, n_steps + 1);
             }
             if let Some(living) = self.processes.get_mut(&ancestor) {
-                living.unclaimed.push((self.turn, entered_ns));
+                let (turn, kind) = (self.turn, process.ended_kind());
+                living.unclaimed.push(Ended { turn, entered_ns, kind });
             }
         }
     }
@@ -228,17 +242,18 @@ impl Users {
             return;
         }
         process.children_ns = children_ns;
+        // Most of what is not entered is that of the descendant that had run longest.
+        let largest = process.unclaimed.iter().max_by_key(|it| it.entered_ns);
+        let kind = largest.map_or_else(|| process.ended_kind(), |it| it.kind);
         let mut unseen_ns = waited_ns;
-        for (_, entered_ns) in &mut process.unclaimed {
-            let known_ns = unseen_ns.min(*entered_ns);
+        for ended in &mut process.unclaimed {
+            let known_ns = unseen_ns.min(ended.entered_ns);
             unseen_ns -= known_ns;
-            *entered_ns -= known_ns;
+            ended.entered_ns -= known_ns;
         }
-        process.unclaimed.retain(|(_, entered_ns)| *entered_ns > 0);
-        if unseen_ns > 0 {
-            let (kind, cpu) = (process.ended_kind(), process.cpu);
-            self.add(kind, cpu, unseen_ns, 0);
-        }
+        process.unclaimed.retain(|it| it.entered_ns > 0);
+        let cpu = process.cpu;
+        self.add(kind, cpu, unseen_ns, 0);
     }
 
     /// A process that was not there before.
