@@ -50,7 +50,7 @@ fn a_third_fewer_transactions_with_equal_ledgers_are_the_cost_of_each() {
     for part in [
         "B does 28.9",
         "fewer tpm than A (99 % interval ",
-        ": 43,608 against 61,340",
+        ": 43,611 against 61,344",
         "CPU time per transaction explains all of it: 1.369 ms in A and 1.926 ms in B, most of the change in `PostgreSQL backend`",
         "At the same clock that is less work per cycle or more work per transaction; a recording does not tell which.",
         "| CPU time per transaction: client tclsh |",
