@@ -23,5 +23,6 @@ pub mod results_folder;
 pub mod sampling;
 pub mod secret;
 pub mod tick;
+pub mod why;
 
 pub use event::{Event, Progress, StudyPlan, Tell};

@@ -18,6 +18,10 @@ pub struct Client {
     pub title: &'static str,
     /// The unit of its number.
     pub unit: &'static str,
+    /// What one of them is: a transaction.
+    pub work: &'static str,
+    /// Over how many seconds its number counts them: `tpm` over 60.
+    pub over_s: f64,
     /// Whether more of it is better.
     pub better: Better,
     /// The option or setting that makes it print its number while it runs.
@@ -37,6 +41,8 @@ pub const CLIENTS: &[Client] = &[
         id: "fio",
         title: "I/O operations per second, reads, writes and trims together",
         unit: "IOPS",
+        work: "operation",
+        over_s: 1.0,
         better: Better::Higher,
         needs: "--eta=always",
         expression: r"\[((?:[rwt]=[0-9.]+[kMG]?,?)+) IOPS\]",
@@ -49,6 +55,8 @@ pub const CLIENTS: &[Client] = &[
         id: "hammerdb",
         title: "transactions per minute, by the transaction counter",
         unit: "tpm",
+        work: "transaction",
+        over_s: 60.0,
         better: Better::Higher,
         needs: "tcset logtotemp 1 and --metric-file /tmp/hdbtcount.log",
         expression: r"\b([0-9]+) [A-Za-z0-9_]+ tpm\b",
@@ -60,6 +68,8 @@ pub const CLIENTS: &[Client] = &[
         id: "pgbench",
         title: "transactions per second",
         unit: "tps",
+        work: "transaction",
+        over_s: 1.0,
         better: Better::Higher,
         needs: "-P 1",
         expression: r"^progress: [0-9.]+ s, ([0-9.]+) tps\b",
@@ -71,6 +81,8 @@ pub const CLIENTS: &[Client] = &[
         id: "sysbench",
         title: "transactions per second",
         unit: "tps",
+        work: "transaction",
+        over_s: 1.0,
         better: Better::Higher,
         needs: "--report-interval=1",
         expression: r"\bthds: [0-9]+ tps: +([0-9.]+)",
@@ -82,6 +94,8 @@ pub const CLIENTS: &[Client] = &[
         id: "ycsb",
         title: "operations per second",
         unit: "ops/s",
+        work: "operation",
+        over_s: 1.0,
         better: Better::Higher,
         needs: "-s -p status.interval=1",
         expression: r" sec: [0-9]+ operations; ([0-9.,]+) current ops/sec;",

@@ -35,6 +35,7 @@ pub mod throttling;
 pub mod trial;
 mod typical;
 pub mod verdict;
+pub mod why;
 pub mod workload;
 pub mod workloads;
 

@@ -29,6 +29,7 @@ pub mod samples;
 pub mod schemas;
 pub mod spans;
 pub mod tick;
+pub mod why;
 mod wording;
 
 pub use page::Style;

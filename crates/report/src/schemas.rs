@@ -17,6 +17,7 @@ use crate::noise::json::NoiseDocument;
 use crate::samples::json::SampleDocument;
 use crate::spans::json::CourseDocument;
 use crate::tick::TickDocument;
+use crate::why::json::WhyDocument;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{Transform, transform_subschemas};
 use schemars::{JsonSchema, Schema};
@@ -58,6 +59,7 @@ pub const SHAPES: &[Shape] = &[
     shape::<ResultDocument<'_>>("result", 2, "bench WORKLOAD --json"),
     shape::<HistoryDocument<'_>>("history", 2, "history --json"),
     shape::<ComparisonDocument<'_>>("comparison", 3, "compare --json"),
+    shape::<WhyDocument<'_>>("why", 1, "compare A.tape B.tape --json"),
     shape::<CertificateDocument<'_>>("certificate", 3, "certificate --json"),
     shape::<PlanDocument<'_>>("plan", 2, "plan --json"),
     shape::<ApplyDocument<'_>>("apply", 2, "apply --json"),

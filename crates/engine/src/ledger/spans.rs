@@ -25,6 +25,8 @@ pub struct Course {
     pub spans: Vec<Span>,
     /// What the client's numbers are; `None` where none was listened to.
     pub metric: Option<ClientMetric>,
+    /// How often the client reports, in nanoseconds; 0 where it never did twice.
+    pub every_ns: u64,
     /// Whether a command was recorded, whose tasks are the client.
     pub has_command: bool,
     /// What has to be said of all of it.
@@ -68,7 +70,8 @@ pub fn spans(
     }
     damages.iter().try_for_each(|damage| tell(Event::Note(damage.clone())))?;
     let notes = period.note().into_iter().chain(damages).collect();
-    Ok(Course { host, spans, metric: numbers.metric, has_command, notes })
+    let every_ns = numbers.usual_ns();
+    Ok(Course { host, spans, metric: numbers.metric, every_ns, has_command, notes })
 }
 
 struct Pieces<'a> {

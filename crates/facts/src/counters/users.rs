@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn intervals_in_a_row_add_up() {
         let one = UserTimes { over_ns: 5, list: vec![time("a", 0, 2)], unread: 3, ended: 1 };
-        let mut sum = one.clone();
+        let mut sum = one;
         sum.extend(&UserTimes { over_ns: 6, list: vec![time("a", 0, 4)], unread: 0, ended: 1 });
         assert_eq!(
             sum,

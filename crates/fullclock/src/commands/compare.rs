@@ -1,13 +1,15 @@
 //! `fullclock compare`: what can be said of the difference between results.
 
 use crate::cli::Arguments;
-use crate::head::head;
-use crate::result::ResultArguments;
-use anyhow::{Context, Result};
+use crate::head::{head, head_of_file};
+use crate::result::{Destination, ResultArguments};
+use crate::tell::tell;
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use engine::earlier::{earlier_runs, folders_of};
 use engine::results_folder::results_folder;
 use facts::quantity::percent;
+use host::tape::is_tape;
 use lab::compare::Terms;
 use lab::comparison::{Comparison, compared, of_each, sides, sides_of_each};
 use lab::record::Record;
@@ -19,7 +21,8 @@ use std::process::ExitCode;
 #[derive(Args, Debug)]
 pub(crate) struct CompareArguments {
     /// Results that `fullclock bench` kept: the first is A, the others are compared with it. Each is a file, or an id
-    /// that `fullclock history` shows, or a beginning of it that no other id has
+    /// that `fullclock history` shows, or a beginning of it that no other id has. Or two recordings of a client's runs by
+    /// `fullclock watch --record`: why B does less than A
     #[arg(value_name = "RESULT", required = true)]
     pub(crate) compared: Vec<PathBuf>,
     /// Results of B, where the others are of A: three or more of each. What differs from run to run is then in the interval
@@ -50,10 +53,14 @@ Examples:
   fullclock compare 20261120T1543 20261121       of the history, by their ids
   fullclock compare a1.json a2.json a3.json --vs b1.json b2.json b3.json
   fullclock compare ab.json --same 1%            is it the same, within 1 %?
-  fullclock compare a.json b.json -o compared.html";
+  fullclock compare a.json b.json -o compared.html
+  fullclock compare monday.tape friday.tape      why a client's run was slower";
 
 pub(super) fn run(arguments: &Arguments, options: &CompareArguments) -> Result<ExitCode> {
     let destination = options.result.destination(&arguments.output)?;
+    if options.compared.iter().chain(&options.vs).any(|it| is_tape(it)) {
+        return of_recordings(arguments, options, &destination);
+    }
     let results = options.results.as_deref();
     let read = |paths: &[PathBuf]| Given::read(paths, results);
     let (found, document) = match (&options.compared[..], &options.vs[..]) {
@@ -71,6 +78,36 @@ pub(super) fn run(arguments: &Arguments, options: &CompareArguments) -> Result<E
     destination.print(&match destination.format() {
         None => report::bench::comparisons_json(&head(arguments), &found)?,
         Some(format) => document.render(format),
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Why one recorded run of a client differs from another.
+fn of_recordings(
+    arguments: &Arguments,
+    options: &CompareArguments,
+    destination: &Destination,
+) -> Result<ExitCode> {
+    let (a, b) = match (&options.compared[..], &options.vs[..]) {
+        ([a, b], []) | ([a], [b]) if is_tape(a) && is_tape(b) => (a, b),
+        ([_, _], []) | ([_], [_]) => bail!(
+            "one is a recording and the other is not: compare two recordings, or results of bench"
+        ),
+        _ => bail!("recordings are compared two at a time: fullclock compare A.tape B.tape"),
+    };
+    if options.same.is_some() {
+        bail!("--same is for results of bench: leave it out with recordings");
+    }
+    let found = engine::why::compared(a, b, &mut tell(arguments))?;
+    let names = [a, b].map(|it| it.display().to_string());
+    let report = report::why::Report {
+        names: names.each_ref().map(String::as_str),
+        why: &found.why,
+        notes: &found.notes,
+    };
+    destination.print(&match destination.format() {
+        None => report::why::json::json(&head_of_file(arguments, b), &report)?,
+        Some(format) => report::why::document(&report).render(format),
     })?;
     Ok(ExitCode::SUCCESS)
 }

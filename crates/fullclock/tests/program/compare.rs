@@ -1,4 +1,4 @@
-//! `fullclock compare` of results that were kept: earlier ones, several of each, and a margin.
+//! `fullclock compare` of results that were kept: earlier ones, several of each, and a margin; and of two recordings.
 
 use crate::support::{is_of, printed, refusal};
 use serde_json::{Value, json};
@@ -115,4 +115,58 @@ fn a_margin_is_asked_for_and_answered() {
     assert!(refusal(&["compare", &a, &b, "--same", "0"]).contains("expected a percentage"));
     let alone = refusal(&["bench", "cpu-loop", "--same", "1%", "--no-save"]);
     assert!(alone.contains("--vs names them"), "{alone}");
+}
+
+/// Works without a break for seven seconds, and reports about `$1` transactions per second, four times a second.
+const CLIENT: &str = "
+    end=$(($(date +%s) + 7))
+    n=0
+    while [ $(date +%s) -lt $end ]; do
+        next=$(($(date +%s%N) + 250000000))
+        while [ $(date +%s%N) -lt $next ]; do
+            i=0
+            while [ $i -lt 5000 ]; do i=$((i + 1)); done
+        done
+        n=$((n + 1))
+        echo \"progress: $n.0 s, $(($1 + n % 3)).0 tps, lat 1.000 ms\"
+    done
+";
+
+/// The recording of a client that reports this rate.
+fn recorded(folder: &Path, name: &str, rate: &str) -> String {
+    let file = folder.join(name).to_str().unwrap().to_owned();
+    let watch = ["watch", "-i", "250ms", "--csv", "--columns", "busy", "--record", &file];
+    let client = ["--client", "pgbench", "--", "sh", "-c", CLIENT, "client", rate];
+    printed(&[&watch[..], &client].concat());
+    file
+}
+
+#[test]
+fn of_two_recordings_that_of_dearer_transactions_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let (a, b) =
+        (recorded(folder.path(), "a.tape", "400"), recorded(folder.path(), "b.tape", "100"));
+    let value: Value = serde_json::from_str(&printed(&["compare", &a, &b, "--json"])).unwrap();
+    is_of(include_str!("../../../../schemas/why-1.json"), &value);
+    assert_eq!(
+        (&value["rate"]["is"], &value["work"]),
+        (&json!("claimed"), &json!("client-and-server"))
+    );
+    let causes = value["causes"].as_array().unwrap();
+    let cost = causes.iter().find(|it| it["what"] == "cost").unwrap_or_else(|| panic!("{value:#}"));
+    assert!(cost["share"].as_f64().unwrap() > 0.1, "{value:#}");
+    let text = printed(&["compare", &a, &b]);
+    assert!(text.contains("fewer tps than A (99 % interval "), "{text}");
+    assert!(text.contains("CPU time per transaction explains "), "{text}");
+
+    let result = kept(folder.path(), 1, 7, 100.0);
+    assert!(refusal(&["compare", &a, &result]).contains("one is a recording and the other is not"));
+    assert!(refusal(&["compare", &a, &b, &a]).contains("two at a time"));
+    assert!(refusal(&["compare", &a, &b, "--same", "1%"]).contains("--same is for results"));
+    let silent = folder.path().join("silent.tape").to_str().unwrap().to_owned();
+    printed(&["watch", "-n", "2", "-i", "20ms", "--csv", "--columns", "busy", "--record", &silent]);
+    let refused = refusal(&["compare", &a, &silent]);
+    assert!(
+        refused.contains("B holds no numbers of a client") && refused.contains("--client pgbench")
+    );
 }

@@ -210,7 +210,7 @@ impl Sampled {
 
 /// Whether a task is one of those that are read in this sample, where one of `every` is.
 fn is_due(tid: u32, turn: u32, every: u32) -> bool {
-    tid.wrapping_add(turn) % every.max(1) == 0
+    tid.wrapping_add(turn).is_multiple_of(every.max(1))
 }
 
 /// What reading the known tasks again takes.

@@ -16,7 +16,20 @@ pub use writer::{Existing, RecordError, Writer};
 use liblzma::read::XzDecoder;
 use liblzma::stream::{LzmaOptions, Stream};
 use liblzma::write::XzEncoder;
+use std::fs::File;
 use std::io::{self, Read, Write};
+use std::path::Path;
+
+/// Whether a file begins as tapes of any version do. What cannot be read is none: whoever reads it as something else says why.
+#[expect(clippy::disallowed_methods, reason = "a file that the user named is no fact of a host")]
+pub fn is_tape(path: &Path) -> bool {
+    let mut start = [0; START.len()];
+    let read = File::open(path).and_then(|mut it| it.read_exact(&mut start));
+    read.is_ok() && start == *START
+}
+
+/// The first line of a tape without its version.
+const START: &[u8] = b"fullclock tape ";
 
 /// A capture of 4,096 CPUs has some 100 MiB; bytes that unpack to more are no capture's.
 const LARGEST_CAPTURE: u64 = 512 << 20;

@@ -56,14 +56,18 @@ pub(crate) fn verdict(it: &Comparison, manner: Manner) -> String {
             format!("Too noisy to say: {} ({})", words.range(ratio), basis(ratio))
         }
         Verdict::NotClear { ratio, allowance } => {
-            format!("Not claimed: {}, {}", claim(ratio), unclear(allowance))
+            format!(
+                "Not claimed: {}, {}. Give three results of each, or use `bench --vs`",
+                claim(ratio),
+                unclear(allowance)
+            )
         }
         Verdict::TooFew { have, needed, .. } => too_few(it, manner, *have, *needed),
     }
 }
 
 /// That neither what moved nor what runs differ by explains a claim of two moments.
-fn cleared(allowance: &Allowance) -> String {
+pub(crate) fn cleared(allowance: &Allowance) -> String {
     let ([moved, runs], known) = (parts(allowance), known(&allowance.between_runs));
     format!(
         ". Neither what moved within a run ({moved} %) nor what runs usually differ by ({runs} %, {known}) explains that"
@@ -99,17 +103,15 @@ fn run_to_run(runs: &BetweenRuns) -> String {
     }
 }
 
-/// What could explain a difference that is not claimed, and what would say more.
-fn unclear(allowance: &Allowance) -> String {
+/// What could explain a difference that is not claimed.
+pub(crate) fn unclear(allowance: &Allowance) -> String {
     let ([moved, runs], known) = (parts(allowance), known(&allowance.between_runs));
     let moved = if allowance.largest_move > 0.0 {
         format!(" and {moved} % is what moved within a run")
     } else {
         String::new()
     };
-    format!(
-        "and two runs of the same differ by up to {runs} % ({known}){moved}. Give three results of each, or use `bench --vs`"
-    )
+    format!("and two runs of the same differ by up to {runs} % ({known}){moved}")
 }
 
 fn parts(allowance: &Allowance) -> [String; 2] {

@@ -22,13 +22,13 @@ mod runs;
 #[cfg(test)]
 mod tests;
 mod trials;
-mod verdict_view;
+pub(crate) mod verdict_view;
 mod views;
 pub mod workloads;
 
 pub use arms::described;
 pub(super) use arms::{command_line, quoted};
-pub(super) use comparison::{clock as clock_words, verdict};
+pub(super) use comparison::{cleared, clock as clock_words, unclear, verdict};
 pub(super) use document::with_machine;
 pub use document::{comparisons, document};
 pub(super) use doubts::lines as doubt_lines;
@@ -36,7 +36,8 @@ pub(super) use doubts::name as doubt_name;
 pub(super) use json::{ComparisonDocument, ResultDocument};
 pub use json::{comparisons as comparisons_json, result as json};
 pub(super) use manner::Manner;
-pub(super) use quantity::{percent, quantity, range, signed_percents};
+pub(super) use quantity::{confidence, percent, quantity, range, signed_percents};
+pub(super) use race_words::grouped;
 pub use runs::of_each;
 pub use trials::csv;
 pub(super) use views::ComparisonView;

@@ -1,13 +1,13 @@
 //! A verdict as JSON shows it.
 
-use lab::verdict::{Ratio, Verdict};
+use lab::verdict::{Allowance, Ratio, Verdict};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What may be said of a difference: claimed if and only if the interval leaves "no difference" out, and of two results also what moved
 /// within a run and what runs differ by.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct VerdictView {
+pub(crate) struct VerdictView {
     is: VerdictName,
     /// null where there is too little for one.
     change: Option<Change>,
@@ -52,19 +52,29 @@ pub(super) struct Change {
 
 /// What the interval of two results had to clear.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct AllowanceView {
+pub(crate) struct AllowanceView {
     /// Twice the largest move of the median within either run.
-    pub(super) moved: f64,
+    moved: f64,
     /// What two runs of the same differ by.
-    pub(super) between_runs: f64,
+    between_runs: f64,
     /// Of how many earlier runs that is known; null where it is assumed.
-    pub(super) known_of: Option<usize>,
+    known_of: Option<usize>,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Few {
     have: usize,
     needed: usize,
+}
+
+impl AllowanceView {
+    pub(crate) fn of(allowance: &Allowance) -> AllowanceView {
+        AllowanceView {
+            moved: (2.0 * allowance.largest_move).exp_m1(),
+            between_runs: allowance.between_runs.limit.exp_m1(),
+            known_of: allowance.between_runs.known_of,
+        }
+    }
 }
 
 impl Change {
@@ -76,7 +86,7 @@ impl Change {
 }
 
 impl VerdictView {
-    pub(super) fn of(verdict: &Verdict) -> VerdictView {
+    pub(crate) fn of(verdict: &Verdict) -> VerdictView {
         let is = match verdict {
             Verdict::Claimed(_) => VerdictName::Claimed,
             Verdict::NotShown(_) => VerdictName::NotShown,
@@ -93,7 +103,7 @@ impl VerdictView {
     }
 
     /// The same with what the interval had to clear.
-    pub(super) fn cleared(self, allowance: Option<AllowanceView>) -> VerdictView {
+    pub(crate) fn cleared(self, allowance: Option<AllowanceView>) -> VerdictView {
         VerdictView { allowance, ..self }
     }
 

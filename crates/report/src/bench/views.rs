@@ -183,11 +183,7 @@ impl<'a> RunView<'a> {
 impl<'a> ComparisonView<'a> {
     pub(crate) fn of(it: &'a Comparison) -> ComparisonView<'a> {
         let difference = &it.difference;
-        let allowance = difference.allowance.map(|it| AllowanceView {
-            moved: (2.0 * it.largest_move).exp_m1(),
-            between_runs: it.between_runs.limit.exp_m1(),
-            known_of: it.between_runs.known_of,
-        });
+        let allowance = difference.allowance.as_ref().map(AllowanceView::of);
         let clock = match &difference.clock {
             Known::Value(it) => Known::Value(ClockView {
                 clock: it.clock,

@@ -66,8 +66,8 @@ impl ClientNumbers {
         })
     }
 
-    /// The median of the times between two numbers; 0 where there is but one.
-    fn usual_ns(&self) -> u64 {
+    /// How often it reports: the median of the times between two numbers in nanoseconds; 0 where there is but one.
+    pub fn usual_ns(&self) -> u64 {
         let pairs = self.heard.iter().zip(self.heard.iter().skip(1));
         let mut lengths: Vec<u64> = pairs.map(|(a, b)| b.at.saturating_sub(a.at)).collect();
         lengths.sort_unstable();

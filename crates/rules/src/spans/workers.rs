@@ -32,6 +32,14 @@ pub struct Worker {
     pub wait_ns: u64,
 }
 
+impl Worker {
+    /// Product and name: `PostgreSQL backend`, `gzip`.
+    pub fn title(&self) -> String {
+        let product = self.product.map(|it| format!("{it} ")).unwrap_or_default();
+        product + &self.name
+    }
+}
+
 /// Each name once, the one that ran longest first.
 pub fn workers(users: &UserTimes) -> Vec<Worker> {
     let mut sums: BTreeMap<(Who, Option<&'static str>, String), (u64, u64)> = BTreeMap::new();

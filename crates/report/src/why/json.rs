@@ -1,0 +1,144 @@
+//! Two recordings compared: `schemas/why-1.json`.
+
+use super::rows::{Quantity, Row, rows};
+use super::words::{cause, verdict};
+use super::{Report, notes};
+use crate::bench::verdict_view::{AllowanceView, VerdictView};
+use crate::json::{Answer, Head, Opening, pretty};
+use lab::verdict::Moments;
+use lab::why::{What, Work};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Result;
+
+/// Why one recorded run of a client is slower than another.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct WhyDocument<'a> {
+    #[serde(flatten)]
+    opening: Opening<'a, 1>,
+    /// The recordings.
+    a: &'a str,
+    b: &'a str,
+    /// What the client's numbers are: empty where the user gave an expression.
+    client: &'a str,
+    unit: &'a str,
+    /// Whose CPU time is counted for a unit of work.
+    #[schemars(extend("enum" = ["client-and-server", "server", "all"]))]
+    work: &'static str,
+    /// The verdict in words.
+    sentence: String,
+    /// On the client's numbers, B over A.
+    rate: VerdictView,
+    /// On the CPU time per unit of work.
+    cost: Answer<'a, VerdictView>,
+    /// How the logarithm of B's rate over A's is made up.
+    shares: Answer<'a, SharesView>,
+    /// Only where the rates differ: what explains it, the largest first.
+    causes: Vec<CauseView<'a>>,
+    /// The numbers of both.
+    values: Vec<Value<'a>>,
+    notes: Vec<String>,
+}
+
+/// Logarithms: total = cpu_time + clock + cost.
+#[derive(Serialize, JsonSchema)]
+struct SharesView {
+    total: f64,
+    cpu_time: f64,
+    /// null where the clock is unknown, and part of `cost`.
+    clock: Option<f64>,
+    cost: f64,
+}
+
+/// What explains a part of the change.
+#[derive(Serialize, JsonSchema)]
+struct CauseView<'a> {
+    #[schemars(extend("enum" = ["cost", "clock", "cpus", "idle", "quota", "stolen", "tasks", "rest"]))]
+    what: &'static str,
+    /// The tasks that it is about.
+    name: Option<&'a str>,
+    /// How much of the change it explains: 1 is all of it.
+    share: f64,
+    sentence: String,
+}
+
+/// A number of both recordings.
+#[derive(Serialize, JsonSchema)]
+struct Value<'a> {
+    #[schemars(extend("enum" = ["rate", "cost", "share", "wait"]))]
+    quantity: &'static str,
+    label: &'a str,
+    /// Of `rate` the client's; `ms`; `share` of the time of all CPUs; `s/s`.
+    unit: &'a str,
+    a: Answer<'a, f64>,
+    b: Answer<'a, f64>,
+}
+
+/// The whole document.
+///
+/// Errors: it cannot be written as JSON, which is a bug.
+pub fn json(head: &Head, report: &Report<'_>) -> Result<String> {
+    let why = report.why;
+    let rows = rows(why);
+    let shares = |it: &lab::why::Shares| SharesView {
+        total: it.total,
+        cpu_time: it.cpu_time,
+        clock: it.clock,
+        cost: it.cost,
+    };
+    pretty(&WhyDocument {
+        opening: head.opening(),
+        a: report.names[0],
+        b: report.names[1],
+        client: &why.metric.client,
+        unit: &why.metric.unit,
+        work: match why.work {
+            Work::ClientAndServer => "client-and-server",
+            Work::Server => "server",
+            Work::All => "all",
+        },
+        sentence: verdict(why),
+        rate: moments(&why.rate),
+        cost: Answer::of(&why.cost, moments),
+        shares: Answer::of(&why.shares, shares),
+        causes: why
+            .causes
+            .iter()
+            .map(|it| {
+                let (what, name) = what(&it.what);
+                CauseView { what, name, share: it.share, sentence: cause(why, it) }
+            })
+            .collect(),
+        values: rows.iter().map(|it| value(it, &why.metric.unit)).collect(),
+        notes: notes(report),
+    })
+}
+
+fn moments(of: &Moments) -> VerdictView {
+    let allowance = AllowanceView::of(&of.allowance);
+    VerdictView::of(&of.verdict).cleared(Some(allowance))
+}
+
+fn what(of: &What) -> (&'static str, Option<&str>) {
+    match of {
+        What::Cost(dearest) => ("cost", dearest.as_ref().map(|it| &*it.1)),
+        What::Clock => ("clock", None),
+        What::Cpus => ("cpus", None),
+        What::Idle => ("idle", None),
+        What::Quota => ("quota", None),
+        What::Stolen => ("stolen", None),
+        What::Tasks(_, name) => ("tasks", Some(name)),
+        What::Rest => ("rest", None),
+    }
+}
+
+fn value<'a>(row: &'a Row, of_client: &'a str) -> Value<'a> {
+    let (quantity, unit) = match row.quantity {
+        Quantity::Rate => ("rate", of_client),
+        Quantity::Cost => ("cost", "ms"),
+        Quantity::Share => ("share", "share"),
+        Quantity::Wait => ("wait", "s/s"),
+    };
+    let [a, b] = row.values.each_ref().map(|it| Answer::of(it, |it| *it));
+    Value { quantity, label: &row.label, unit, a, b }
+}
