@@ -62,7 +62,7 @@ pub(crate) const EXAMPLES: &str = "\
 Examples:
   fullclock ledger                        five seconds of the whole machine
   fullclock ledger -d 30s --pid 4711      one process; its children are others
-  fullclock ledger -- pgbench -T 60       a command with all its children, until it ends
+  fullclock ledger -- pgbench -T 60       a command and its children
   fullclock ledger --cpus 4-7 --verbose   every part, source and uncertainty
   fullclock ledger --cpus 4-7 --spin      what one task could get; occupies them
   fullclock ledger --from friday.tape     of a recording

@@ -58,7 +58,7 @@ pub fn document(course: &Course<'_>) -> Document {
     }
     if !course.has_command {
         document.note(
-            "No command was recorded, so a client cannot be told from other tasks: `fullclock watch --record FILE -- CLIENT` \
+            "No command was recorded, so which tasks are the client is unknown: `fullclock watch --record FILE -- CLIENT` \
              records one.",
         );
     }

@@ -1,3 +1,5 @@
+//! What is said of two recordings.
+
 use super::*;
 use crate::document::Format;
 use crate::json::Head;

@@ -9,11 +9,12 @@ use super::clock::{self, Activity, Clock, Reference};
 use super::evidence::Evidence;
 use super::idle_time::idle_time;
 use super::interruptions::{Counted, Interruption, Interruptions, interruptions};
+use super::owner::Owner;
 use super::run_time::Accounting;
 use super::settlement::Settlement;
-use super::tasks::{Owner, TaskIndex, TaskTimes};
-use facts::counters::Family;
-use facts::{Fact, Missing, USER_TICK_NS};
+use super::stolen::stolen;
+use super::tasks::{TaskIndex, TaskTimes};
+use facts::{Fact, Missing};
 
 /// The books of one CPU.
 pub struct Books<'a> {
@@ -166,15 +167,6 @@ impl Shared<'_> {
         let surplus = stolen_ns.saturating_sub(left.ns());
         (left.without(stolen_ns), surplus)
     }
-}
-
-/// What the hypervisor says that it took.
-pub(super) fn stolen(evidence: &Evidence<'_>, cpu: u32, wall_ns: u64) -> Fact<Amount> {
-    let delta = evidence.interval.delta(Family::CpuTimes, cpu, "steal")?;
-    if delta.by == 0 {
-        evidence.interval.host.platform.tells_of_steal()?;
-    }
-    Amount::of(delta, USER_TICK_NS, wall_ns, "/proc/stat steal").within(wall_ns)
 }
 
 /// The part of all interruptions that came in tasks: what a trace says, else by how much of the time was theirs.

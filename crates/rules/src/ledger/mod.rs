@@ -17,11 +17,13 @@ pub(crate) mod idle_time;
 pub(crate) mod interruptions;
 mod line;
 mod notes;
+pub(crate) mod owner;
 mod quota;
 mod reference;
 mod run_time;
 mod settlement;
 mod spun;
+mod stolen;
 pub(crate) mod tasks;
 #[cfg(test)]
 mod tests;

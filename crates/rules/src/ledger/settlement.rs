@@ -5,10 +5,11 @@
 //! all CPUs stays what the kernel counted of it. What is then left without a task was that of tasks that ended.
 
 use super::amount::part;
-use super::books::stolen;
 use super::evidence::{EndedTasks, Evidence};
+use super::owner::Owner;
 use super::run_time::{Accounting, Sum, sum};
-use super::tasks::{Owner, Share, TaskIndex, TaskTimes};
+use super::stolen::stolen;
+use super::tasks::{Share, TaskIndex, TaskTimes};
 use facts::trace::CpuTotals;
 use facts::{CpuSet, Fact};
 use std::collections::BTreeMap;

@@ -8,11 +8,13 @@
 //! its uncertainty is how far /proc/stat differs.
 
 use super::amount::{Amount, Method, part};
-use super::books::{self, Books, Shared};
+use super::books::{Books, Shared};
 use super::clock;
 use super::evidence::{Evidence, Spun};
 use super::interruptions::{Interruption, Interruptions, Kind, kind_of};
-use super::tasks::{Owner, Share, TaskIndex, TaskTimes};
+use super::owner::Owner;
+use super::stolen::stolen;
+use super::tasks::{Share, TaskIndex, TaskTimes};
 use crate::spin::{self, NoiseSource};
 use facts::{Fact, Missing};
 
@@ -56,7 +58,7 @@ fn against_steal(inferred: Amount, evidence: &Evidence<'_>, cpu: u32) -> Amount 
     if inferred.ns == 0 {
         return inferred;
     }
-    let told_ns = books::stolen(evidence, cpu, wall_ns(evidence)).map_or(0, |it| it.ns);
+    let told_ns = stolen(evidence, cpu, wall_ns(evidence)).map_or(0, |it| it.ns);
     let apart_ns = inferred.ns.abs_diff(told_ns);
     Amount {
         uncertainty_ns: inferred.uncertainty_ns.max(apart_ns),

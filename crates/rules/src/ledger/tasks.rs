@@ -6,6 +6,7 @@
 
 use super::amount::{Entry, Method, part, signed};
 use super::evidence::Evidence;
+use super::owner::Owner;
 use super::users;
 use crate::interval::TaskDelta;
 use facts::counters::Task;
@@ -14,21 +15,6 @@ use facts::system::kernel_config::KernelConfig;
 use facts::trace::{Comm, CpuTotals};
 use facts::{Fact, HostView, Missing};
 use std::collections::BTreeMap;
-
-/// Whose time a task's time is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Owner {
-    /// The kernel's.
-    Kernel,
-    /// The kernel's, which keeps a CPU idle by a thread of its own to cool it.
-    ForcedIdle,
-    /// This program's.
-    Observer,
-    /// That of the processes that were asked for; of all users where none was.
-    Asked,
-    /// Somebody else's.
-    Other,
-}
 
 /// What one owner's tasks of one name ran on one CPU.
 #[derive(Clone, Debug, PartialEq)]

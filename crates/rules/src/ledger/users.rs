@@ -5,7 +5,7 @@
 
 use super::amount::part;
 use super::evidence::Evidence;
-use super::tasks::Owner;
+use super::owner::Owner;
 use facts::counters::users::{self, Kind, UserTimes};
 use facts::system::roles;
 

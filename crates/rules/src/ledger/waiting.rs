@@ -6,8 +6,9 @@
 
 use super::books::Shared;
 use super::evidence::Evidence;
+use super::owner::Owner;
 use super::settlement::Settlement;
-use super::tasks::{Owner, is_asked, owner_of_process};
+use super::tasks::{is_asked, owner_of_process};
 use facts::trace::waits::Wait;
 use facts::{Fact, Missing, Why};
 use std::collections::BTreeSet;

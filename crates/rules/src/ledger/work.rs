@@ -5,7 +5,7 @@
 use super::amount::{part, share};
 use super::books::Books;
 use super::clock::{COUNTER_SLACK, Clock};
-use super::tasks::Owner;
+use super::owner::Owner;
 use facts::msr::clock_modulation::Duty;
 use facts::msr::intel::CLOCK_MODULATION;
 use facts::{Fact, Missing};

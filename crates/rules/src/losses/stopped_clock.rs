@@ -7,7 +7,7 @@
 use crate::ledger::amount::signed;
 use crate::ledger::books::Books;
 use crate::ledger::causes::NOT_VISIBLE;
-use crate::ledger::tasks::Owner;
+use crate::ledger::owner::Owner;
 use crate::ledger::work::{Work, work};
 use crate::loss::{Entry, Kind, Loss, Method, Party};
 use facts::counters::Family;

@@ -3,7 +3,7 @@
 //! Sources: sched:sched_switch, /proc/PID/schedstat.
 
 use crate::ledger::books::Books;
-use crate::ledger::tasks::Owner;
+use crate::ledger::owner::Owner;
 use crate::loss::{Entry, Kind, Loss, Party};
 use facts::Fact;
 

@@ -4,7 +4,7 @@
 
 use crate::ledger::amount::part;
 use crate::ledger::books::Books;
-use crate::ledger::tasks::Owner;
+use crate::ledger::owner::Owner;
 use crate::ledger::work::work;
 use crate::loss::{Entry, Kind, Loss};
 use facts::Fact;

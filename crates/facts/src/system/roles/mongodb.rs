@@ -16,7 +16,7 @@ pub(super) const MONGODB: Product = Product {
     other: &Role {
         id: "other",
         title: "other thread",
-        help: "A thread of diagnostics, networking or sharding, or one whose name is not known.",
+        help: "A thread of diagnostics, networking or sharding, or one whose name is unknown.",
         signs: &[],
     },
 };

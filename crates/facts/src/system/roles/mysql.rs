@@ -26,7 +26,7 @@ pub(super) const MARIADB: Product = Product {
 const OTHER: &Role = &Role {
     id: "other",
     title: "other thread",
-    help: "A thread of another storage engine or plugin, or one whose name is not known.",
+    help: "A thread of another storage engine or plugin, or one whose name is unknown.",
     signs: &[],
 };
 

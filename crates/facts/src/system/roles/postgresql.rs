@@ -19,7 +19,7 @@ pub(super) const POSTGRESQL: Product = Product {
     other: &Role {
         id: "other",
         title: "other process",
-        help: "A background worker of an extension, or one whose title is not known.",
+        help: "A background worker of an extension, or one whose title is unknown.",
         signs: &[],
     },
 };

@@ -25,7 +25,7 @@ pub(super) const VALKEY: Product = Product {
 const OTHER: &Role = &Role {
     id: "other",
     title: "other thread",
-    help: "A thread of a module, or one whose name is not known.",
+    help: "A thread of a module, or one whose name is unknown.",
     signs: &[],
 };
 
