@@ -67,7 +67,7 @@ Examples:
   fullclock ledger --cpus 4-7 --spin      what one task could get; occupies them
   fullclock ledger --from friday.tape     of a recording
   fullclock ledger --from friday.tape --since 12:14 --until 12:20
-  fullclock ledger --from friday.tape --by 10s   who ran and who waited, over time";
+  fullclock ledger --from friday.tape --by 10s   who ran and who waited";
 
 pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<ExitCode> {
     let destination = options.result.destination(&arguments.output)?;

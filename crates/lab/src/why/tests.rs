@@ -1,3 +1,5 @@
+//! What is said of the causes of a difference.
+
 use super::causes::{split, takers};
 use super::*;
 use proptest::prelude::*;
