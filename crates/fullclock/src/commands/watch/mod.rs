@@ -169,7 +169,7 @@ Examples:
   fullclock watch --columns busy,busy-mhz,steal --cpus 0-7 | tee log
   fullclock watch -- pgbench -T 60            until the command ends
   fullclock watch --record a.tape --client pgbench -- pgbench -P 1 -T 60
-                                              the same, with its tps in each interval and on the tape
+                                              the same, with its tps
   fullclock watch --csv --metric 'rate=([0-9.]+)' -- stdbuf -oL ./load
-  fullclock watch --client hammerdb --metric-file /tmp/hdbtcount.log --mark CREATING
+  fullclock watch --client hammerdb --metric-file /tmp/hdbtcount.log
   tail -F load.log | fullclock watch --csv --client ycsb --metric-file -";
