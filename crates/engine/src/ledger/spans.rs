@@ -5,7 +5,6 @@ use crate::measure::choice::within;
 use crate::{Event, Tell};
 use anyhow::{Result, bail};
 use facts::client::ClientMetric;
-use facts::counters::users::Owner;
 use facts::{CpuSet, HostView, Missing};
 use host::tape::Reader;
 use rules::ledger::{Evidence, close};
@@ -91,8 +90,7 @@ impl Pieces<'_> {
         }
         let interval = segment.interval(self.host);
         let users = interval.users();
-        self.has_command |=
-            users.as_ref().is_ok_and(|it| it.list.iter().any(|it| it.kind.owner == Owner::Command));
+        self.has_command |= users.as_ref().is_ok_and(|it| it.has_command());
         let evidence = Evidence {
             cpus: within(self.cpus, &interval.cpus())?,
             traced: segment.traced(),

@@ -166,8 +166,8 @@ impl Workload {
 
     /// Asks it to end, where the measurement is over before it, and waits until it has: with the signal that Ctrl-C at a
     /// terminal sends it anyway, and with SIGTERM after a while. It may be a server that shuts down, so it is never
-    /// killed; whoever does not want to wait presses Ctrl-C once more. Then what it has left behind is asked to end, with
-    /// SIGTERM; a command that has ended by itself may leave behind what it wants.
+    /// killed; a second Ctrl-C ends the wait. Then the descendants that it left running get SIGTERM. A command that ended by itself may
+    /// leave descendants running.
     pub fn stop(&mut self, interrupt: &Interrupt) -> Result<()> {
         if self.has_ended()? {
             return Ok(());
@@ -215,8 +215,7 @@ impl Workload {
 const POLL: Duration = Duration::from_millis(10);
 const N_POLLS: u32 = 500;
 
-/// How often whoever waits for the command asks whether it has ended, until those are waited for that lost their parent: a
-/// tenth of a second of polls.
+/// Descendants that lost their parent are waited for at every tenth poll of the command: each tenth of a second.
 const ASKED_TO_WAIT: u32 = 10;
 
 /// A command does not outlive a measurement that failed, nor do its children.

@@ -102,7 +102,7 @@ pub type Gauge<'a> = dyn Fn(Option<Duration>) -> Box<dyn FnMut(Duration)> + 'a;
 /// The time between two updates that an eye can follow.
 pub(crate) const STEP: Duration = Duration::from_millis(200);
 
-/// Waits that long, or until the user wants to stop, and does `meanwhile` every now and then.
+/// Waits that long, or until the user wants to stop, and calls `meanwhile` at each step.
 pub(crate) fn wait(
     interrupt: &Interrupt,
     length: Duration,

@@ -5,7 +5,6 @@
 
 use super::Name;
 use crate::Missing;
-use std::fmt;
 
 /// What users' tasks ran and waited since the sample before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,7 +32,7 @@ pub struct UserTime {
     pub wait_ns: u64,
 }
 
-/// Tasks that a reader does not tell apart.
+/// What tasks have in common whose times are added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kind {
     /// Whose they are.
@@ -70,6 +69,11 @@ impl UserTimes {
     /// Why there are none where nothing added them up: at a first sample, in a recording from before they were kept.
     pub fn uncollected() -> Missing {
         Missing::not_collected("run times of users' tasks")
+    }
+
+    /// Whether a command is recorded, and ran.
+    pub fn has_command(&self) -> bool {
+        self.list.iter().any(|it| it.kind.owner == Owner::Command)
     }
 
     /// Times in any order, the same kind and CPU more than once, as a list that is sorted and has each once. Names only the
@@ -127,15 +131,6 @@ pub fn family(name: &Name) -> Name {
     let stem = stem.trim_end_matches(['-', '_', '#', ':', '/', ' ']);
     // A number is all of some names, and part of others: `gcc-12` stays what it is where nothing would be left.
     if stem.is_empty() || stem.len() == text.len() { *name } else { Name::new(stem.as_bytes()) }
-}
-
-impl fmt::Display for Owner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Owner::Command => "command",
-            Owner::Other => "other",
-        })
-    }
 }
 
 #[cfg(test)]

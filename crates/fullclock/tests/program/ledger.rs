@@ -95,8 +95,8 @@ mod alone {
     use crate::support::fullclock;
     use serde_json::Value;
 
-    /// Commands whose work is done by children that end: each writes the times of the shells that nobody waits for, in seconds by
-    /// times(1), to files of the folder `$T`.
+    /// Commands whose children do the work and end. Shells without a parent that waits write their times(1), in seconds, to files in
+    /// the folder `$T`.
     const TREES: &[&str] = &[
         "busy",
         "sh -c \"$BUSY\"",

@@ -61,12 +61,10 @@ fn shown(users: &UserTimes) -> String {
     let line = |it: &facts::counters::users::UserTime| {
         let role =
             it.kind.role.map_or(String::new(), |(product, role)| format!("{product}/{role} "));
+        let owner = if it.kind.owner == Owner::Command { "command" } else { "other" };
         let ended = if it.kind.is_ended { " ended" } else { "" };
         let (run, wait) = (it.run_ns / MS, it.wait_ns / MS);
-        format!(
-            "{} {role}{}{ended} CPU {}: {run} ms, waited {wait} ms",
-            it.kind.owner, it.kind.name, it.cpu
-        )
+        format!("{owner} {role}{}{ended} CPU {}: {run} ms, waited {wait} ms", it.kind.name, it.cpu)
     };
     users.list.iter().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -70,9 +70,7 @@ impl<'a> Certificate<'a> {
 
     /// The verdict of `fullclock compare`, as a sentence.
     fn verdict(&self) -> String {
-        let words = crate::bench::verdict(self.comparison, self.manner());
-        let mut letters = words.chars();
-        letters.next().map_or_else(String::new, |it| it.to_uppercase().chain(letters).collect())
+        crate::wording::capital(&crate::bench::verdict(self.comparison, self.manner()))
     }
 
     /// Why to trust it less.

@@ -53,9 +53,7 @@ fn panels(course: &Course<'_>, columns: &[Tasks]) -> Vec<Panel> {
         lines: vec![line(metric.name().to_owned(), &|it| it.client.clone().ok())],
         shown: number,
     });
-    let idle = line("idle".to_owned(), &|it| {
-        Some(it.ledger.total("idle").ok()? as f64 / it.capacity_ns())
-    });
+    let idle = line("idle".to_owned(), &|it| it.share("idle").ok());
     let tasks = busiest(course, columns).into_iter().map(|tasks| {
         line(tasks.heading(columns), &|span| span.ran(|it| tasks.has(it, columns)).ok())
     });

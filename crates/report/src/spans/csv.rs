@@ -5,8 +5,8 @@
 
 use super::Course;
 use crate::harmless::{csv_cell, csv_line};
-use facts::{Fact, Missing, utc};
-use rules::spans::{Span, Who};
+use facts::{Missing, utc};
+use rules::spans::Span;
 
 const HEADING: &str = "from,length_s,quantity,who,product,name,value,unit,missing\n";
 
@@ -39,14 +39,13 @@ fn rows(course: &Course<'_>, span: &Span) -> Vec<String> {
         rows.push(row("client", ["client", "", metric.name()], value, &metric.unit));
     }
     for id in ["idle", "slow-clock"] {
-        let share: Fact<f64> = span.ledger.total(id).map(|ns| ns as f64 / span.capacity_ns());
-        rows.push(row(id, ["", "", ""], share.as_ref().copied(), "share"));
+        rows.push(row(id, ["", "", ""], span.share(id).as_ref().copied(), "share"));
     }
     match &span.workers {
         Err(missing) => rows.push(row("ran", ["", "", ""], Err(missing), "share")),
         Ok(workers) => {
             for it in workers {
-                let who = [who(it.who), it.product.unwrap_or_default(), &it.name];
+                let who = [it.who.name(), it.product.unwrap_or_default(), &it.name];
                 rows.push(row("ran", who, Ok(it.run_ns as f64 / span.capacity_ns()), "share"));
                 let waited = it.wait_ns as f64 / (span.elapsed_ns() as f64).max(1.0);
                 rows.push(row("waited", who, Ok(waited), "s/s"));
@@ -56,12 +55,4 @@ fn rows(course: &Course<'_>, span: &Span) -> Vec<String> {
     let mark = |it: &facts::client::MarkText| row("mark", ["client", "", &it.text], Ok(1.0), "");
     rows.extend(span.marks.iter().map(mark));
     rows
-}
-
-pub(super) fn who(who: Who) -> &'static str {
-    match who {
-        Who::Client => "client",
-        Who::Server => "server",
-        Who::Other => "other",
-    }
 }

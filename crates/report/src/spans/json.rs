@@ -1,7 +1,6 @@
 //! A recording in pieces: `schemas/ledger-by-1.json`.
 
 use super::Course;
-use super::csv::who;
 use crate::json::{Answer, Head, Machine, Opening, Time, pretty, seconds};
 use rules::spans::{Span, Worker};
 use schemars::JsonSchema;
@@ -76,13 +75,8 @@ struct Mark<'a> {
 ///
 /// Errors: it cannot be written as JSON, which is a bug.
 pub fn json(head: &Head, course: &Course<'_>) -> Result<String> {
-    let shares: Vec<[facts::Fact<f64>; 2]> = course
-        .spans
-        .iter()
-        .map(|span| {
-            ["idle", "slow-clock"].map(|id| Ok(span.ledger.total(id)? as f64 / span.capacity_ns()))
-        })
-        .collect();
+    let shares: Vec<[facts::Fact<f64>; 2]> =
+        course.spans.iter().map(|span| ["idle", "slow-clock"].map(|id| span.share(id))).collect();
     pretty(&CourseDocument {
         opening: head.opening(),
         machine: Machine::of(course.host),
@@ -100,7 +94,7 @@ pub fn json(head: &Head, course: &Course<'_>) -> Result<String> {
 
 fn piece<'a>(span: &'a Span, [idle, slow_clock]: &'a [facts::Fact<f64>; 2]) -> Piece<'a> {
     let tasks = |it: &'a Worker| Tasks {
-        who: who(it.who),
+        who: it.who.name(),
         product: it.product,
         name: &it.name,
         share: it.run_ns as f64 / span.capacity_ns(),

@@ -6,6 +6,7 @@ pub mod json;
 
 use crate::audit::describe;
 use crate::document::{Align, Block, Document, Table, Text};
+use crate::wording::{capital, four_digits};
 use facts::client::ClientMetric;
 use facts::{Fact, HostView, utc};
 use rules::spans::{Span, Who, Worker};
@@ -247,23 +248,14 @@ fn text<T>(fact: &Fact<T>, words: impl Fn(&T) -> String) -> Text {
 }
 
 fn share_of_loss(span: &Span, id: &str) -> Text {
-    text(&span.ledger.total(id), |ns| percent(&(*ns as f64 / span.capacity_ns())))
+    text(&span.share(id), percent)
 }
 
 fn percent(share: &f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// A rate with four digits that count.
+/// A rate.
 fn number(value: f64) -> String {
-    if value == 0.0 {
-        return "0".to_owned();
-    }
-    let places = (3.0 - value.abs().max(1e-9).log10().floor()).clamp(0.0, 6.0) as usize;
-    format!("{value:.places$}")
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |it| it.to_uppercase().chain(letters).collect())
+    if value == 0.0 { "0".to_owned() } else { four_digits(value) }
 }

@@ -3,6 +3,7 @@
 use super::{over_s, unit_of_work};
 use crate::bench::grouped;
 use crate::document::{Align, Table, Text};
+use crate::wording::four_digits;
 use facts::{Fact, Missing};
 use lab::why::{Task, Totals, Why};
 use rules::spans::Who;
@@ -140,9 +141,4 @@ impl Quantity {
 /// `43,391`, `61.04`: whole from a thousand on.
 pub(super) fn rate(value: f64) -> String {
     if value < 1000.0 { four_digits(value) } else { grouped(value.round() as u64) }
-}
-
-fn four_digits(value: f64) -> String {
-    let places = (3.0 - value.abs().max(1e-9).log10().floor()).clamp(0.0, 6.0) as usize;
-    format!("{value:.places$}")
 }

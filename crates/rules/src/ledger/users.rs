@@ -12,7 +12,7 @@ use facts::system::roles;
 /// Whose a task of a user is of which nothing is known.
 pub(super) fn stranger(evidence: &Evidence<'_>) -> Owner {
     let is_for_somebody =
-        !evidence.chosen.is_empty() || evidence.interval.users().is_ok_and(of_command);
+        !evidence.chosen.is_empty() || evidence.interval.users().is_ok_and(UserTimes::has_command);
     if is_for_somebody { Owner::Other } else { Owner::Asked }
 }
 
@@ -22,18 +22,13 @@ pub(super) fn runs(
     over_ns: u64,
 ) -> impl Iterator<Item = (u32, Owner, String, u64)> {
     let users = evidence.interval.users().ok();
-    let has_command = users.is_some_and(of_command);
+    let has_command = users.is_some_and(UserTimes::has_command);
     users.into_iter().flat_map(move |users| {
         users.list.iter().filter(|it| it.run_ns > 0).map(move |time| {
             let ns = part(time.run_ns, over_ns, users.over_ns);
             (time.cpu, owner(&time.kind, has_command), name(&time.kind), ns)
         })
     })
-}
-
-/// Whether a command was recorded.
-fn of_command(users: &UserTimes) -> bool {
-    users.list.iter().any(|it| it.kind.owner == users::Owner::Command)
 }
 
 fn owner(kind: &Kind, has_command: bool) -> Owner {

@@ -43,6 +43,11 @@ impl Span {
         self.to.raw_ns.saturating_sub(self.from.raw_ns)
     }
 
+    /// What went to a loss, by its id, as a share of the time of all CPUs.
+    pub fn share(&self, loss: &str) -> Fact<f64> {
+        Ok(self.ledger.total(loss)? as f64 / self.capacity_ns())
+    }
+
     /// What tasks of one kind ran, as a share of the time of all CPUs.
     pub fn ran(&self, is_wanted: impl Fn(&Worker) -> bool) -> Fact<f64> {
         let ns = self.sum(is_wanted, |it| it.run_ns)?;

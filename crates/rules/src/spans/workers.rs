@@ -17,6 +17,17 @@ pub enum Who {
     Other,
 }
 
+impl Who {
+    /// As JSON and CSV call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Who::Client => "client",
+            Who::Server => "server",
+            Who::Other => "other",
+        }
+    }
+}
+
 /// What tasks of one name ran and waited, on all CPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Worker {

@@ -3,7 +3,7 @@
 //!
 //! Lines come from what a command prints ([`Hearing::of_command`]), a file or FIFO ([`Hearing::of_file`]) or standard input
 //! ([`Hearing::of_input`]). A thread for each reads, and is told by a pipe that is closed when it has to stop: it then reads what is
-//! there already, and nothing that comes later. So a process that the client left behind, with the pipe open, delays nobody.
+//! there already, and nothing that comes later. So a process that the client left running and that holds the pipe open causes no delay.
 
 mod file;
 mod lines;

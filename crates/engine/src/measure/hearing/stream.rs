@@ -90,7 +90,7 @@ fn wait(from: &impl AsFd, stop: &PipeReader) -> bool {
     }
 }
 
-/// Writes all of it, unless nobody reads it any more.
+/// Writes all of it; stops where the reading end is closed.
 fn copy(to: &mut File, mut bytes: &[u8]) {
     while !bytes.is_empty() {
         match to.write(bytes) {

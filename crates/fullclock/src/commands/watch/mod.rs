@@ -122,7 +122,7 @@ pub(super) fn run(arguments: &Arguments, options: &WatchArguments) -> Result<Exi
 /// What shows this machine.
 struct Live {
     watched: Watched,
-    /// What is listened to meanwhile.
+    /// What the client prints, where that is read.
     listening: Option<Listening>,
     interrupt: Interrupt,
 }

@@ -34,7 +34,7 @@ pub(in super::super) struct Users {
     listed: Vec<u32>,
     /// Processes of which a thread has ended.
     to_settle: BTreeSet<u32>,
-    /// What processes said in this sample of the children that they waited for, in nanoseconds.
+    /// Processes that have waited for children since the sample before: the run time of all of these, in nanoseconds.
     waited_for: BTreeMap<u32, u64>,
     times: UserTimes,
     read_at: u64,
@@ -136,7 +136,7 @@ impl Users {
     /// A task whose stat was read again: its kind, which execve(2) and a database that writes its title change.
     pub(super) fn read_again(&mut self, files: &mut Files, pid: u32, stat: &TaskStat) -> Kind {
         if let Ok(times) = ProcessTimes::parse(files.last()) {
-            self.waited_for.insert(pid, children_ns(&times));
+            self.note_children(pid, &times);
             self.adopt(pid, times.parent);
         }
         if let Some(process) = self.processes.get_mut(&pid) {
@@ -190,7 +190,6 @@ impl Users {
     /// What ended before the first sample is nobody's time from here on.
     fn begin_processes(&mut self, tasks: &[Kept]) {
         self.to_settle.clear();
-        self.waited_for.clear();
         let alive = run_times(tasks, |_| true);
         for (pid, process) in &mut self.processes {
             let alive_ns = alive.get(pid).copied().unwrap_or(0);
@@ -234,13 +233,18 @@ impl Users {
         }
     }
 
+    /// Notes that a process has waited for children. Few tasks that run have.
+    fn note_children(&mut self, pid: u32, times: &ProcessTimes) {
+        let children_ns = children_ns(times);
+        if self.processes.get(&pid).is_some_and(|it| it.children_ns < children_ns) {
+            self.waited_for.insert(pid, children_ns);
+        }
+    }
+
     /// Enters what children ran that `pid` has waited for and that no sample shows.
     fn claim(&mut self, pid: u32, children_ns: u64) {
         let Some(process) = self.processes.get_mut(&pid) else { return };
         let waited_ns = children_ns.saturating_sub(process.children_ns);
-        if waited_ns == 0 {
-            return;
-        }
         process.children_ns = children_ns;
         // Most of what is not entered is that of the descendant that had run longest.
         let largest = process.unclaimed.iter().max_by_key(|it| it.entered_ns);
@@ -276,7 +280,7 @@ impl Users {
         process.set_title(title(files, pid));
         self.processes.insert(pid, process);
         self.adopt(pid, times.parent);
-        self.waited_for.insert(pid, children_ns(&times));
+        self.note_children(pid, &times);
         if own_ns(&times) > all.run_ns {
             // Other threads of it have run, and some of them may have ended.
             self.to_settle.insert(pid);
