@@ -7,6 +7,7 @@ pub use packed::{Entries, PackedList};
 
 use crate::failure::Failure;
 use crate::known::Known;
+use crate::server::ServerWork;
 use crate::throttling::Throttling;
 use labels::{Kind, Label};
 use packed::Entry;
@@ -114,6 +115,9 @@ pub struct Trial {
     /// What a CPU quota took from it, where its node runs a race and one was in force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttling: Option<Throttling>,
+    /// What the server under test did during it, where one was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerWork>,
     /// The result of the workload.
     #[serde(flatten)]
     pub outcome: Outcome,
@@ -142,6 +146,7 @@ impl Trial {
             failed: None,
             marks: Vec::new(),
             throttling: None,
+            server: None,
             outcome: Outcome {
                 elapsed_ns: elapsed_ns.clone(),
                 cpu_ns: elapsed_ns,
@@ -171,6 +176,7 @@ impl Trial {
             failed: Some(why),
             marks: Vec::new(),
             throttling: None,
+            server: None,
             outcome,
             slices: Vec::new(),
             clock,

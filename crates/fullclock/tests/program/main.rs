@@ -28,6 +28,7 @@ mod noise;
 mod race;
 mod secrets;
 mod serve;
+mod server;
 mod support;
 mod terminal;
 mod watch;

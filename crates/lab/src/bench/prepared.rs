@@ -9,6 +9,7 @@
 use super::{PlannedArm, recorder};
 use crate::failure::Failure;
 use crate::record::Arm;
+use crate::server::Meter;
 use crate::trial::Trial;
 use crate::workload::{Preparation, Ready, Scene, Settings};
 use facts::probe::ClockReading;
@@ -42,6 +43,8 @@ struct Set {
 /// A workload that is ready for the trials of its arms.
 pub(super) struct PreparedArm {
     pub(super) ready: Box<dyn Ready>,
+    /// Reads the server that its work is done in, or why it cannot be read: it may run on another machine.
+    pub(super) meter: Option<Result<Meter, String>>,
     /// Its number among all that were made; `None` where the workload leaves nothing to its trials.
     pub(super) number: Option<u32>,
 }
@@ -112,7 +115,11 @@ impl Prepared {
             let PlannedArm { workload, settings, .. } = &self.planned[set.arm];
             let has_state = workload.preparation != Preparation::Stateless;
             let ready = (workload.prepare)(settings, scene)?;
-            set.ready = Some(PreparedArm { ready, number: has_state.then_some(self.n_made) });
+            let server = ready.server();
+            let meter =
+                server.map(|it| Meter::of(&it, scene.stop).map_err(|why| why.to_string()));
+            let number = has_state.then_some(self.n_made);
+            set.ready = Some(PreparedArm { ready, meter, number });
         }
         Ok(())
     }

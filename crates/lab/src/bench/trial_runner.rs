@@ -7,12 +7,14 @@ use super::{Watcher, recorder, turns};
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::record::Record;
+use crate::server::ServerWork;
 use crate::trial::{Trial, TrialClock, TrialContext};
 use crate::workload::Scene;
 use facts::Fact;
 use facts::probe::ClockReading;
 use fastrand::Rng;
 use host::probe::anchor;
+use rules::ledger::ServerTasks;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -31,6 +33,16 @@ pub(super) struct TrialRunner<'a> {
     behind_ns: u64,
     /// The boot that this is, where a study takes reboots.
     boot: Option<String>,
+}
+
+/// A trial that has ended.
+struct End {
+    /// In nanoseconds of CLOCK_MONOTONIC_RAW.
+    began_ns: u64,
+    /// How long its tasks ran.
+    cpu_ns: Option<u64>,
+    /// The processes of the server that it worked with.
+    server: Option<ServerTasks>,
 }
 
 /// The clocks before and after a trial.
@@ -156,16 +168,28 @@ impl<'a> TrialRunner<'a> {
 
     /// A trial of one arm.
     fn whole(&mut self, number: usize, block: u32) -> Result<Trial, Failure> {
-        if self.is_apart {
+        // The time of a server's processes that end is read for the trial alone.
+        if self.is_apart || matches!(self.arms.arm(number)?.meter, Some(Ok(_))) {
             self.recorder.begin_apart();
         }
         let began_ns = self.begin()?;
         let arm = self.arms.arm(number)?;
         let before = arm.clocks();
-        let outcome = arm.ready.trial(self.scene)?;
+        arm.meter.iter_mut().flatten().for_each(|it| it.begin(self.scene.stop));
+        let outcome = arm.ready.trial(self.scene);
+        let (server, tasks) = match &mut arm.meter {
+            None => (None, None),
+            Some(Err(why)) => (Some(ServerWork::unknown(why)), None),
+            Some(Ok(meter)) => {
+                let (work, tasks) = meter.end();
+                (Some(work), Some(tasks))
+            }
+        };
+        let outcome = outcome?;
         let clocks = Clocks { before, after: arm.clocks() };
         let preparation = arm.number;
-        let surroundings = self.end(number, began_ns, &clocks, outcome.cpu_ns.value().copied())?;
+        let end = End { began_ns, cpu_ns: outcome.cpu_ns.value().copied(), server: tasks };
+        let surroundings = self.end(number, &clocks, end)?;
         Ok(Trial {
             number: 0,
             arm: number,
@@ -176,6 +200,7 @@ impl<'a> TrialRunner<'a> {
             failed: None,
             marks: Vec::new(),
             throttling: None,
+            server,
             slices: Vec::new(),
             outcome,
             clock: clocks.trial_clock(),
@@ -192,7 +217,7 @@ impl<'a> TrialRunner<'a> {
         let preparations: Vec<Option<u32>> = arms.iter().map(|it| it.number).collect();
         let runs = turns::run(&arms, pieces, draw, self.scene.stop)?;
         let clocks = Clocks { before, after: self.arms.arm(0)?.clocks() };
-        let surroundings = self.end(0, began_ns, &clocks, None)?;
+        let surroundings = self.end(0, &clocks, End { began_ns, cpu_ns: None, server: None })?;
         let trial = |((arm, run), preparation): ((usize, turns::Run), Option<u32>)| Trial {
             number: 0,
             arm,
@@ -203,6 +228,7 @@ impl<'a> TrialRunner<'a> {
             failed: None,
             marks: Vec::new(),
             throttling: None,
+            server: None,
             slices: Vec::new(),
             outcome: run.outcome,
             clock: clocks.trial_clock(),
@@ -225,20 +251,21 @@ impl<'a> TrialRunner<'a> {
         Ok(began_ns)
     }
 
-    /// Samples the machine after a trial of this arm, whose tasks ran for `cpu_ns`.
+    /// Samples the machine after a trial of this arm.
     fn end(
         &mut self,
         number: usize,
-        began_ns: u64,
         clocks: &Clocks,
-        cpu_ns: Option<u64>,
+        end: End,
     ) -> Result<Known<TrialContext>, Failure> {
+        let End { began_ns, cpu_ns, server } = end;
         let ready = &mut self.arms.arm(number)?.ready;
         let readings = [&clocks.before, &clocks.after].into_iter().flatten().flatten();
         let work = Work {
             cpus: ready.cpus().unwrap_or(&self.scene.allowed),
             processes: ready.processes(),
             tasks: ready.tasks(),
+            server,
             cpu_ns,
             clocks: readings.copied().collect(),
         };

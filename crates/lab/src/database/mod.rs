@@ -11,12 +11,15 @@ mod engine;
 mod folder;
 mod pool;
 mod programs;
+mod reached;
 mod server;
 mod session;
 
+pub(crate) use dsn::is_dsn;
 pub use dsn::without_password;
 pub(crate) use engine::{Engine, Keeping};
 pub use folder::sweep;
 pub(crate) use pool::{Answer, Pool};
+pub(crate) use reached::Reached;
 pub(crate) use server::{Server, claim, claimed};
 pub(crate) use session::Patience;

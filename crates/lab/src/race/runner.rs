@@ -193,6 +193,7 @@ impl<'a> Runner<'a> {
             cpus: self.engine.cpus().unwrap_or(&self.scene.allowed),
             processes: self.engine.processes(),
             tasks: self.engine.tasks(),
+            server: None,
             cpu_ns: None,
             clocks: readings.copied().collect(),
         };

@@ -5,6 +5,7 @@
 
 use crate::commit::{self, Engine, Split, figures};
 use crate::failure::Failure;
+use crate::server::ServerSelection;
 use crate::known::Known;
 use crate::trial::{Better, FigureShape, Outcome};
 use crate::workload::{Placement, Preparation, Ready, Scene, Setting, Settings, Workload};
@@ -100,6 +101,10 @@ impl Ready for Commit {
 
     fn processes(&self) -> Vec<u32> {
         self.engine.processes()
+    }
+
+    fn server(&self) -> Option<ServerSelection> {
+        self.engine.server()
     }
 
     fn tasks(&self) -> Vec<u32> {

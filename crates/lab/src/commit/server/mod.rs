@@ -14,6 +14,7 @@ use super::sample::Sample;
 use crate::database::{Engine as Database, Keeping, Patience, Pool, Server};
 use crate::failure::Failure;
 use crate::known::Known;
+use crate::server::ServerSelection;
 use crate::workload::{Scene, Settings};
 use batch_runner::{BatchRunner, Sessions};
 use facts::CpuSet;
@@ -129,6 +130,10 @@ impl Engine for Serving {
 
     fn tasks(&self) -> Vec<u32> {
         self.tasks.clone()
+    }
+
+    fn server(&self) -> Option<ServerSelection> {
+        Some(self.server.selection())
     }
 
     fn about(&self) -> Vec<(String, String)> {
