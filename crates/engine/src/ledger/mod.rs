@@ -183,7 +183,8 @@ impl Session<'_> {
     fn measure(&mut self) -> Result<(Measured, Option<ExitStatus>, Fact<EndedTasks>)> {
         let cpus = &self.task.cpus;
         let runs_command = !self.task.command.is_empty();
-        let wanted = choice::wanted(runs_command || !self.chosen.is_empty() || self.family.server.is_some());
+        let wanted =
+            choice::wanted(runs_command || !self.chosen.is_empty() || self.family.server.is_some());
         let Session { source, host, interrupt, .. } = *self;
         let mut tracer = choice::tracer(source, host, self.task.trace, cpus, wanted, interrupt);
         match &mut tracer {

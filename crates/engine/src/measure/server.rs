@@ -112,9 +112,9 @@ mod tests {
 
     #[test]
     fn what_descends_from_a_thread_of_the_server_is_the_servers_whatever_order_the_forks_come_in() {
-        let found = FoundServer { extent: Extent::Tree(1), product: None, n_servers: 1, note: None };
-        let watch =
-            ServerWatch { threads: [(7, 7), (8, 7)].into(), ..ServerWatch::of(&found) };
+        let found =
+            FoundServer { extent: Extent::Tree(1), product: None, n_servers: 1, note: None };
+        let watch = ServerWatch { threads: [(7, 7), (8, 7)].into(), ..ServerWatch::of(&found) };
         let forks = [(9, 10), (8, 9), (3, 4)].map(|(parent, child)| Fork { parent, child });
         assert_eq!(watch.kin(&forks), [(7, 7), (8, 7), (9, 7), (10, 7)].into());
     }

@@ -41,7 +41,8 @@ fn program(name: &str) -> Option<Command> {
 impl Database {
     /// Starts one with tables for pgbench; `None`, and a word about it, where it is not installed.
     fn start() -> Option<Database> {
-        let (Some(mut initdb), Some(mut postgres)) = (program("initdb"), program("postgres")) else {
+        let (Some(mut initdb), Some(mut postgres)) = (program("initdb"), program("postgres"))
+        else {
             println!("left out: PostgreSQL is not installed here");
             return None;
         };
@@ -107,7 +108,8 @@ impl Drop for Ended {
 /// The time of the lines of a loss whose part begins with this, in seconds.
 fn time_of(ledger: &Value, loss: &str, part: &str) -> f64 {
     let lines = ledger["lines"].as_array().unwrap().iter();
-    let is_it = |it: &&Value| it["loss"] == loss && it["part"].as_str().unwrap_or("").starts_with(part);
+    let is_it =
+        |it: &&Value| it["loss"] == loss && it["part"].as_str().unwrap_or("").starts_with(part);
     lines.filter(is_it).filter_map(|it| it["time_s"].as_f64()).sum()
 }
 
@@ -152,8 +154,13 @@ fn the_number_of_a_postmaster_gets_a_hint_and_that_of_a_backend_is_refused() {
 #[test]
 fn what_is_no_server_is_refused_in_words() {
     assert!(refusal(&["ledger", "--server", "postgres"]).contains("PostgreSQL is postgresql"));
-    assert!(refusal(&["ledger", "--server", "4194305"]).contains("there is no process of that number"));
-    assert!(refusal(&["ledger", "--server", "/sys/fs/cgroup/no/such"]).contains("no such control group"));
+    assert!(
+        refusal(&["ledger", "--server", "4194305"]).contains("there is no process of that number")
+    );
+    assert!(
+        refusal(&["ledger", "--server", "/sys/fs/cgroup/no/such"])
+            .contains("no such control group")
+    );
     let secret = refusal(&["ledger", "--server", "postgresql://me:S3KR1T77@a@b/x"]);
     assert!(secret.contains("--server") && !secret.contains("S3KR1T77"), "{secret}");
     let refused = refusal(&["bench", "--no-save", "--server", "oracle", "--", "true"]);

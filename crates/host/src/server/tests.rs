@@ -103,8 +103,7 @@ fn what_a_backend_ran_that_ended_is_its_parents_less_what_it_had_run_before() {
     let backend = process(110, 100, "postgres", "postgres: joe shop [local] idle", 30, 0);
     let postmaster = |own, reaped| process(100, 1, "postgres", "/usr/bin/postgres", own, reaped);
     // It had run 300 ms, and the postmaster was given 350 for it.
-    let spent =
-        spent(&[(backend, String::new()), (postmaster(10, 50), postmaster(11, 85))]);
+    let spent = spent(&[(backend, String::new()), (postmaster(10, 50), postmaster(11, 85))]);
     assert_eq!((spent.ended_ns, spent.cpu_ns), (50 * MS, 60 * MS));
     assert_eq!((spent.uncertainty_ns, spent.is_cut), (20 * MS, false));
     // What was seen of it is the postmaster's own.

@@ -116,8 +116,7 @@ impl Prepared {
             let has_state = workload.preparation != Preparation::Stateless;
             let ready = (workload.prepare)(settings, scene)?;
             let server = ready.server();
-            let meter =
-                server.map(|it| Meter::of(&it, scene.stop).map_err(|why| why.to_string()));
+            let meter = server.map(|it| Meter::of(&it, scene.stop).map_err(|why| why.to_string()));
             let number = has_state.then_some(self.n_made);
             set.ready = Some(PreparedArm { ready, meter, number });
         }

@@ -107,7 +107,13 @@ fn postgresql_uri(text: &str) -> Result<Dsn, &'static str> {
     let login = parts.user.map(|it| format!("{it}@")).unwrap_or_default();
     let question = if kept.is_empty() { "" } else { "?" };
     let public = format!("{scheme}://{login}{}{path}{question}{}", parts.hosts, kept.join("&"));
-    Ok(Dsn { engine: Engine::Postgresql, given: text.to_owned(), public, password, options: Vec::new() })
+    Ok(Dsn {
+        engine: Engine::Postgresql,
+        given: text.to_owned(),
+        public,
+        password,
+        options: Vec::new(),
+    })
 }
 
 fn mariadb_uri(text: &str, rest: &str) -> Result<Dsn, &'static str> {
@@ -147,7 +153,13 @@ fn mariadb_uri(text: &str, rest: &str) -> Result<Dsn, &'static str> {
     let scheme = text.split_once("://").map_or("mysql", |(scheme, _)| scheme);
     let login = parts.user.map(|it| format!("{it}@")).unwrap_or_default();
     let public = format!("{scheme}://{login}{}{}", parts.hosts, parts.rest);
-    Ok(Dsn { engine: Engine::Mariadb, given: text.to_owned(), public, password: parts.password, options })
+    Ok(Dsn {
+        engine: Engine::Mariadb,
+        given: text.to_owned(),
+        public,
+        password: parts.password,
+        options,
+    })
 }
 
 fn postgresql_keywords(text: &str) -> Result<Dsn, &'static str> {

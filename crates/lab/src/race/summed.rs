@@ -4,6 +4,7 @@
 //! kept as means of a trial's intervals: as text they take 15 KB.
 
 use crate::known::Known;
+use crate::server::ServerWork;
 use crate::throttling::Throttling;
 use crate::trial::{
     Figure, Outcome, PackedList, Reading, Share, Slice, Trial, TrialClock, TrialContext,
@@ -85,7 +86,8 @@ fn sum(intervals: Vec<Trial>) -> Option<Trial> {
     let throttling = Throttling::of_all(intervals.iter().filter_map(|it| it.throttling.as_ref()));
     let first = intervals.into_iter().next()?;
     let outcome = Outcome { elapsed_ns, cpu_ns, figures, ..first.outcome };
-    Some(Trial { outcome, slices, throttling, clock, surroundings, ..first })
+    let server = ServerWork::sum_of(intervals.iter().filter_map(|it| it.server.as_ref()));
+    Some(Trial { outcome, slices, throttling, server, clock, surroundings, ..first })
 }
 
 /// The length of an interval and what was counted in it: its rate times the time; `None` of one without a rate.

@@ -79,13 +79,14 @@ fn of_product(source: &dyn Source, product: &'static Product) -> Result<FoundSer
         return Err(format!("no process of {title} runs here"));
     }
     // Of Oracle each process is one: their number says nothing.
-    let has_roots = roots.iter().any(|root| {
-        !host::descendants::descendants(source, *root).is_empty()
-    });
+    let has_roots =
+        roots.iter().any(|root| !host::descendants::descendants(source, *root).is_empty());
     let note = (roots.len() > 1 && has_roots).then(|| {
         let each: Vec<String> = roots.iter().map(|pid| described(source, *pid)).collect();
         let (n, each, first) = (roots.len(), each.join(", "), roots.first().copied().unwrap_or(0));
-        format!("{n} servers of {title} run here, and all are taken: {each}; --server {first} takes one")
+        format!(
+            "{n} servers of {title} run here, and all are taken: {each}; --server {first} takes one"
+        )
     });
     let n_servers = if has_roots { roots.len() } else { 1 };
     let extent = Extent::Product(product);
@@ -141,10 +142,8 @@ fn question(engine: Engine) -> &'static str {
             "SELECT pg_backend_pid(); \
              SELECT extract(epoch FROM clock_timestamp() - pg_postmaster_start_time());"
         }
-        Engine::Mariadb => {
-            "SELECT @@pid_file; \
-             SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'UPTIME';"
-        }
+        // MySQL 8 has no information_schema.GLOBAL_STATUS.
+        Engine::Mariadb => "SELECT @@pid_file; SHOW GLOBAL STATUS LIKE 'Uptime';",
     }
 }
 
@@ -153,7 +152,9 @@ fn behind(source: &dyn Source, engine: Engine, rows: &[String]) -> Result<FoundS
     let [who, age] = rows else {
         return Err(format!("the server answered {} rows where 2 were expected", rows.len()));
     };
-    let age_s: f64 = age.parse().map_err(|_| "the server did not say how long it runs".to_owned())?;
+    let age = age.split_ascii_whitespace().last().unwrap_or_default();
+    let age_s: f64 =
+        age.parse().map_err(|_| "the server did not say how long it runs".to_owned())?;
     let product = match engine {
         Engine::Postgresql => "postgresql",
         Engine::Mariadb => "mariadb",
@@ -235,7 +236,8 @@ mod tests {
             process(300, 1, "mariadbd", "/usr/sbin/mariadbd", 500),
             process(400, 1, "pgbench", "pgbench", 990),
             "//- /proc/300/root/run/mysqld/mysqld.pid\n300\n".to_owned(),
-            "//- /sys/fs/cgroup/db/cgroup.procs\n300\n//- /sys/fs/cgroup/empty/cgroup.procs\n\n".to_owned(),
+            "//- /sys/fs/cgroup/db/cgroup.procs\n300\n//- /sys/fs/cgroup/empty/cgroup.procs\n\n"
+                .to_owned(),
         ]
         .concat();
         Captured::excerpt(&text).unwrap()
@@ -271,7 +273,9 @@ mod tests {
     #[test]
     fn a_group_without_a_process_is_refused() {
         assert_eq!(found("/sys/fs/cgroup/db"), "Group(\"/sys/fs/cgroup/db\"), ");
-        assert!(found("/sys/fs/cgroup/empty").ends_with("no process is in it or in a group below it"));
+        assert!(
+            found("/sys/fs/cgroup/empty").ends_with("no process is in it or in a group below it")
+        );
         assert!(found("/sys/fs/cgroup/gone").ends_with("there is no such control group"));
     }
 
@@ -283,7 +287,10 @@ mod tests {
     #[test]
     fn behind_a_connection_is_the_process_that_has_its_session_and_its_age() {
         assert_eq!(behind_rows(Engine::Postgresql, ["110", "598.5"]), "Tree(100)");
-        assert_eq!(behind_rows(Engine::Mariadb, ["/run/mysqld/mysqld.pid", "499"]), "Tree(300)");
+        assert_eq!(
+            behind_rows(Engine::Mariadb, ["/run/mysqld/mysqld.pid", "Uptime\t499"]),
+            "Tree(300)"
+        );
     }
 
     #[test]
@@ -292,7 +299,7 @@ mod tests {
             (Engine::Postgresql, ["110", "90000"]),
             (Engine::Postgresql, ["111", "598.5"]),
             (Engine::Postgresql, ["210", "598.5"]),
-            (Engine::Mariadb, ["/run/mysqld/mysqld.pid", "7"]),
+            (Engine::Mariadb, ["/run/mysqld/mysqld.pid", "Uptime\t7"]),
             (Engine::Mariadb, ["/other.pid", "499"]),
         ] {
             let text = behind_rows(engine, rows);

@@ -7,8 +7,8 @@ use super::find::is_there;
 use super::{FoundServer, ServerSelection, ServerWork, find};
 use crate::failure::Failure;
 use crate::known::Known;
-use host::server::{Extent, Members, Reading, Spent};
 use host::Live;
+use host::server::{Extent, Members, Reading, Spent};
 use rules::ledger::ServerTasks;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -112,7 +112,10 @@ fn look(members: &Mutex<Members>) -> Reading {
 }
 
 /// Reads again and again until the sender is gone: the latest reading of each thread.
-#[expect(clippy::disallowed_methods, reason = "a reading takes time, which decides when the next one is made")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a reading takes time, which decides when the next one is made"
+)]
 fn follow(members: &Mutex<Members>, ended: &Receiver<()>) -> Reading {
     let (mut latest, mut pace) = (Reading::default(), PACE);
     while ended.recv_timeout(pace) == Err(RecvTimeoutError::Timeout) {
@@ -136,7 +139,8 @@ fn work(spent: &Spent, over_ns: u64) -> ServerWork {
         Known::Value(wait_ns)
     } else {
         let unseen = 100.0 * (1.0 - seen_ns as f64 / cpu_ns.max(1) as f64);
-        let why = format!("{unseen:.0} % of its CPU time was that of processes too short to be read");
+        let why =
+            format!("{unseen:.0} % of its CPU time was that of processes too short to be read");
         Known::missing(why)
     };
     ServerWork { over_ns, cpu_ns: Known::Value(cpu_ns), uncertainty_ns, wait_ns }

@@ -44,12 +44,14 @@ impl FromStr for ServerSelection {
             return group_folder(group);
         }
         if text.contains("://") || text.contains('=') || text.starts_with('/') {
-            return is_dsn(text).map(|()| ServerSelection::Dsn(text.to_owned())).map_err(|why| {
-                format!("it is not a connection string that can be read: {why}")
-            });
+            return is_dsn(text)
+                .map(|()| ServerSelection::Dsn(text.to_owned()))
+                .map_err(|why| format!("it is not a connection string that can be read: {why}"));
         }
         Err(match meant(text) {
-            Some(product) => format!("there is no product {text:?}; {} is {}", product.title, product.id),
+            Some(product) => {
+                format!("there is no product {text:?}; {} is {}", product.title, product.id)
+            }
             None => EXPECTED.to_owned(),
         })
     }
@@ -72,7 +74,8 @@ fn group_folder(group: &str) -> Result<ServerSelection, String> {
 fn meant(text: &str) -> Option<&'static Product> {
     let text = text.to_ascii_lowercase();
     let is_like = |it: &&Product| {
-        text.len() > 2 && (it.title.to_ascii_lowercase().starts_with(&text) || text.starts_with(it.id))
+        text.len() > 2
+            && (it.title.to_ascii_lowercase().starts_with(&text) || text.starts_with(it.id))
     };
     PRODUCTS.iter().find(is_like)
 }
@@ -114,7 +117,10 @@ mod tests {
             ("postgresql", "product postgresql"),
             ("mariadb", "product mariadb"),
             ("4711", "process 4711"),
-            ("/sys/fs/cgroup/system.slice/postgresql.service/", "group /sys/fs/cgroup/system.slice/postgresql.service"),
+            (
+                "/sys/fs/cgroup/system.slice/postgresql.service/",
+                "group /sys/fs/cgroup/system.slice/postgresql.service",
+            ),
             ("postgresql://me:secret@/shop", "dsn postgresql://me@/shop"),
             ("host=/run/postgresql dbname=shop", "dsn host='/run/postgresql' dbname='shop'"),
             ("/run/mysqld/mysqld.sock", "dsn /run/mysqld/mysqld.sock"),
@@ -140,7 +146,11 @@ mod tests {
     #[test]
     fn a_connection_string_that_cannot_be_read_is_not_repeated() {
         for text in ["host=h password='secret", "postgresql://a:secret@b@c/d", "secret://x"] {
-            assert!(!shown(text).contains("secret") && shown(text).contains("connection string"), "{}", shown(text));
+            assert!(
+                !shown(text).contains("secret") && shown(text).contains("connection string"),
+                "{}",
+                shown(text)
+            );
         }
     }
 }

@@ -3,8 +3,8 @@
 use crate::child::{Group, Run, tail};
 use crate::client::{Expression, Found};
 use crate::failure::Failure;
-use crate::server::{FoundServer, ServerSelection, find as find_server};
 use crate::known::Known;
+use crate::server::{FoundServer, ServerSelection, find as find_server};
 use crate::trial::{Better, Figure, FigureShape, Outcome};
 use crate::workload::{Placement, Preparation, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;

@@ -5,8 +5,8 @@
 
 use crate::commit::{self, Engine, Split, figures};
 use crate::failure::Failure;
-use crate::server::ServerSelection;
 use crate::known::Known;
+use crate::server::ServerSelection;
 use crate::trial::{Better, FigureShape, Outcome};
 use crate::workload::{Placement, Preparation, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;

@@ -7,8 +7,8 @@
 use crate::cpu_test::{self, ITERATIONS, MOST_ITERATIONS};
 use crate::database::{Answer, Engine, Patience, Pool, Server};
 use crate::failure::Failure;
-use crate::server::ServerSelection;
 use crate::known::Known;
+use crate::server::ServerSelection;
 use crate::trial::{Better, Figure, FigureShape, Outcome};
 use crate::workload::{Placement, Preparation, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;

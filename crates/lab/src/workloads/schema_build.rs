@@ -6,8 +6,8 @@
 
 use crate::database::{Answer, Engine, Patience, Pool, Server, claim, claimed};
 use crate::failure::Failure;
-use crate::server::ServerSelection;
 use crate::known::Known;
+use crate::server::ServerSelection;
 use crate::trial::{Better, Figure, FigureShape, Outcome};
 use crate::workload::{Placement, Preparation, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;

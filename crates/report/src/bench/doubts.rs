@@ -55,7 +55,9 @@ fn others(share: f64, by: &[LoadOf], server: Option<&str>) -> String {
         text += &format!(" ({})", each.collect::<Vec<_>>().join(", "));
     }
     if let Some(product) = server {
-        text += &format!("; if the command works with that server, --server {product} makes it part of the work");
+        text += &format!(
+            "; if the command works with that server, --server {product} makes it part of the work"
+        );
     }
     text
 }
@@ -91,9 +93,9 @@ fn too_few(have: u32, needed: u32, manner: Manner) -> String {
 pub(super) fn degree(doubt: &Doubt) -> f64 {
     match doubt {
         Doubt::Throttled { trials } | Doubt::Failures { trials } => f64::from(*trials),
-        Doubt::ClockDrifted { share } | Doubt::Stolen { share } | Doubt::OtherLoad { share, .. } => {
-            *share
-        }
+        Doubt::ClockDrifted { share }
+        | Doubt::Stolen { share }
+        | Doubt::OtherLoad { share, .. } => *share,
         Doubt::Warming { share, .. } | Doubt::Drifted { share, .. } => share.abs(),
         Doubt::TooFewTrials { trials, .. } => -f64::from(*trials),
         Doubt::ClockUnknown { .. } | Doubt::Unpinned | Doubt::MachineUnknown | Doubt::CutShort => {

@@ -46,7 +46,8 @@ pub(super) fn of_two(a: &Summary, b: &Summary) -> Option<String> {
         seconds(of_b.cpu_per_s),
         b.arm
     );
-    if let Some((of_a, of_b)) = of_a.cpu_s_per_unit.zip(of_b.cpu_s_per_unit).filter(|it| it.0 > 0.0) {
+    if let Some((of_a, of_b)) = of_a.cpu_s_per_unit.zip(of_b.cpu_s_per_unit).filter(|it| it.0 > 0.0)
+    {
         let unit = match a.figures.first().map(|it| it.better) {
             Some(Better::Higher) => "for each unit of the result",
             _ => "per trial",
@@ -80,7 +81,8 @@ mod tests {
     /// Twenty trials of each of two arms, in which a server ran and waited.
     fn with_server(a: ServerMeans, b: ServerMeans) -> [Summary; 2] {
         let record: Record = interleaved(QUIET, QUIET, 10);
-        let of = |arm: usize, means| Summary { server: Some(means), ..summary(&record, arm).unwrap() };
+        let of =
+            |arm: usize, means| Summary { server: Some(means), ..summary(&record, arm).unwrap() };
         [of(0, a), of(1, b)]
     }
 

@@ -197,7 +197,10 @@ impl TaskIndex {
         let (deltas, over_ns) = interval.task_deltas()?;
         let mut index = TaskIndex {
             owners: BTreeMap::new(),
-            server_names: evidence.server.as_ref().map_or_else(BTreeMap::new, |it| it.names.clone()),
+            server_names: evidence
+                .server
+                .as_ref()
+                .map_or_else(BTreeMap::new, |it| it.names.clone()),
             server_ended: evidence.server.as_ref().map(|it| it.ended_name.clone()),
             server_kin: server_kin(evidence),
             by_cpu: BTreeMap::new(),

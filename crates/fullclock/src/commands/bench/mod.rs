@@ -273,7 +273,7 @@ Examples:
   fullclock bench plsql-loop --engine postgresql     inside a server of its own
   fullclock bench commit --sessions 64      group commit, and what it waits for
   fullclock bench command --metric 'tps = ([0-9.]+)' -- pgbench -T 10
-  fullclock bench --server postgresql --metric 'tps = ([0-9.]+)' -- pgbench -T 10
+  fullclock bench --server postgresql --metric 'tps = ([0-9.]+)' -- ./run
   fullclock bench cpu-loop -o trials.csv
   fullclock bench --vs 'cpu-loop --cpus 2' 'cpu-loop --cpus 3'
   fullclock bench --vs './query-v1' './query-v2' --cpus 3
