@@ -74,6 +74,24 @@ impl Members {
         self.name_threads(source);
     }
 
+    /// Looks what its processes have started since, without asking every other process of the machine: a server of a product that
+    /// was started since is found by the next [`Members::look`].
+    pub fn glance(&mut self, source: &dyn Source) {
+        if !matches!(self.extent, Extent::Product(_)) {
+            return self.look(source);
+        }
+        let is_member = |pid: u32| self.seen.get(&pid).is_some_and(|it| it.is_member);
+        let living = self.living().filter_map(|pid| self.seen.get(&pid));
+        let roots: Vec<u32> =
+            living.filter(|it| !is_member(it.times.parent)).map(|it| it.times.pid).collect();
+        self.turn = self.turn.saturating_add(1);
+        for root in roots {
+            let there = times(source, root).into_iter().chain(descendants(source, root));
+            there.for_each(|it| self.note(it, true));
+        }
+        self.name_threads(source);
+    }
+
     /// Every process that was seen to belong to it.
     pub fn processes(&self) -> impl Iterator<Item = u32> + '_ {
         self.seen.iter().filter(|(_, it)| it.is_member).map(|(pid, _)| *pid)
@@ -162,6 +180,9 @@ impl Members {
             let cmdline = source.read(&format!("/proc/{}/cmdline", times.pid)).unwrap_or_default();
             let words = Words { comm: &comm, cmdline: &cmdline };
             let Some(product) = product_of(&words) else { continue };
+            if is_young && self.is_untitled(source, &times, &cmdline) {
+                continue;
+            }
             for tid in threads {
                 let path = format!("/proc/{}/task/{tid}/comm", times.pid);
                 let name = source.text(&path).unwrap_or_else(|_| comm.clone());
@@ -169,6 +190,15 @@ impl Members {
                 self.names.insert(tid, product.name_of(role));
             }
         }
+    }
+}
+
+impl Members {
+    /// Whether a process still has the title of the one that forked it.
+    fn is_untitled(&self, source: &dyn Source, times: &ProcessTimes, cmdline: &[u8]) -> bool {
+        let is_forked = self.seen.get(&times.parent).is_some_and(|it| it.is_member);
+        let of_parent = || source.read(&format!("/proc/{}/cmdline", times.parent));
+        is_forked && of_parent().is_ok_and(|it| it == cmdline)
     }
 }
 

@@ -72,6 +72,23 @@ fn a_connection_that_begins_later_belongs_to_it_and_so_does_one_that_has_ended()
 }
 
 #[test]
+fn a_glance_finds_new_connections_of_known_servers() {
+    let mut found = members(Extent::Product(postgresql()), &machine());
+    let new = process(111, 100, "postgres", "postgres: joe shop [local] idle", 0, 0);
+    found.glance(&Captured::excerpt(&(machine() + &new)).unwrap());
+    assert_eq!(found.living().collect::<Vec<_>>(), [100, 102, 103, 110, 111, 200]);
+    assert_eq!(found.names().get(&111).map(String::as_str), Some("PostgreSQL backend"));
+}
+
+#[test]
+fn a_fork_that_has_no_title_yet_is_no_second_postmaster() {
+    let mut found = members(Extent::Tree(100), &machine());
+    let new = process(111, 100, "postgres", "/usr/bin/postgres", 0, 0);
+    found.look(&Captured::excerpt(&(machine() + &new)).unwrap());
+    assert_eq!(found.names().get(&111), None);
+}
+
+#[test]
 fn a_client_whose_number_is_given_to_a_backend_becomes_one() {
     let mut found = members(Extent::Product(postgresql()), &machine());
     let client = process(300, 1, "pgbench", "pgbench", 40, 0);

@@ -1,14 +1,14 @@
 //! Reads the server under test at both ends of a trial, and now and then between them.
 //!
 //! A client's connections often end before it does, and with them the count of how long they waited. So they are read during the
-//! trial as well, which takes microseconds for each process; it is done so rarely that it takes a thousandth of a CPU at most.
+//! trial as well, which takes some 50 us for each process; it is done so rarely that it takes 0.3 % of a CPU at most.
 
 use super::find::is_there;
 use super::{FoundServer, ServerSelection, ServerWork, find};
 use crate::failure::Failure;
 use crate::known::Known;
-use host::Live;
 use host::server::{Extent, Members, Reading, Spent};
+use host::{Live, Source};
 use rules::ledger::ServerTasks;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 /// How often a server is read during a trial at most.
 const PACE: Duration = Duration::from_millis(200);
 
-/// A reading takes no more than this part of a CPU: one in a thousand.
-const LEAST_PACES: u32 = 1000;
+/// A reading takes no more than this part of a CPU: one in 300.
+const LEAST_PACES: u32 = 300;
 
 /// Of less than this share of the CPU time the wait says nothing of all of it.
 const LEAST_SEEN: f64 = 0.9;
@@ -54,7 +54,7 @@ impl Meter {
     #[expect(clippy::disallowed_methods, reason = "a trial has a length")]
     pub(crate) fn begin(&mut self, stop: &AtomicBool) {
         self.find_again(stop);
-        let first = look(&self.members);
+        let first = read(&self.members, Members::look);
         let (end, ended) = channel();
         let members = Arc::clone(&self.members);
         let thread = Builder::new().name("server".to_owned());
@@ -72,7 +72,7 @@ impl Meter {
             drop(end);
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
-        let mut last = look(&self.members);
+        let mut last = read(&self.members, Members::look);
         last.remember(between.unwrap_or_default());
         let spent = last.since(&first);
         (work(&spent, over_ns), self.tasks(&spent))
@@ -104,10 +104,10 @@ impl Meter {
 }
 
 /// Looks who is there, and reads them.
-fn look(members: &Mutex<Members>) -> Reading {
+fn read(members: &Mutex<Members>, look: fn(&mut Members, &dyn Source)) -> Reading {
     let source = Live::this_machine();
     let mut members = members.lock().unwrap_or_else(PoisonError::into_inner);
-    members.look(&source);
+    look(&mut members, &source);
     Reading::of(&source, &members)
 }
 
@@ -120,7 +120,7 @@ fn follow(members: &Mutex<Members>, ended: &Receiver<()>) -> Reading {
     let (mut latest, mut pace) = (Reading::default(), PACE);
     while ended.recv_timeout(pace) == Err(RecvTimeoutError::Timeout) {
         let began = Instant::now();
-        let mut reading = look(members);
+        let mut reading = read(members, Members::glance);
         reading.remember(latest);
         latest = reading;
         pace = PACE.max(began.elapsed() * LEAST_PACES);

@@ -14,7 +14,7 @@ use facts::probe::EventCost;
 use facts::system::kernel_config::KernelConfig;
 use facts::trace::{Comm, CpuTotals};
 use facts::{Fact, HostView, Missing};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// What one owner's tasks of one name ran on one CPU.
 #[derive(Clone, Debug, PartialEq)]
@@ -165,9 +165,8 @@ impl TaskTimes {
 /// The tasks of a host by their numbers and by CPU, made once for all CPUs.
 pub(crate) struct TaskIndex {
     owners: BTreeMap<u32, (Owner, String)>,
-    /// What threads of the server are called instead of by their name, and those that nobody has seen.
+    /// What threads of the server are called instead of by their name.
     server_names: BTreeMap<u32, String>,
-    server_ended: Option<String>,
     by_cpu: BTreeMap<u32, Vec<Run>>,
     over_ns: u64,
     tick_ns: u64,
@@ -176,8 +175,6 @@ pub(crate) struct TaskIndex {
     pub(crate) stranger: Owner,
     /// The same of tasks whose ancestors are known.
     kin: BTreeMap<u32, Owner>,
-    /// Which of these descend from the server.
-    server_kin: BTreeSet<u32>,
 }
 
 /// What one task ran between the samples.
@@ -197,12 +194,7 @@ impl TaskIndex {
         let (deltas, over_ns) = interval.task_deltas()?;
         let mut index = TaskIndex {
             owners: BTreeMap::new(),
-            server_names: evidence
-                .server
-                .as_ref()
-                .map_or_else(BTreeMap::new, |it| it.names.clone()),
-            server_ended: evidence.server.as_ref().map(|it| it.ended_name.clone()),
-            server_kin: server_kin(evidence),
+            server_names: server_names(evidence),
             by_cpu: BTreeMap::new(),
             over_ns,
             tick_ns: tick_ns(interval.host),
@@ -225,7 +217,8 @@ impl TaskIndex {
         let longest = over_ns.saturating_add(index.tick_ns);
         for TaskDelta { task, run_ns, .. } in deltas.into_iter().filter(|it| it.run_ns <= longest) {
             let owner = owner_of(evidence, task);
-            let name = index.name_of(task.tid).unwrap_or_else(|| task.name.to_string());
+            let name = index.server_names.get(&task.tid);
+            let name = name.map_or_else(|| task.name.to_string(), String::clone);
             let moved =
                 before.get(task.tid).is_some_and(|it| it.is_same(task) && it.cpu != task.cpu);
             index.by_cpu.entry(task.cpu).or_default().push(Run { owner, name, ns: run_ns, moved });
@@ -286,7 +279,8 @@ impl TaskIndex {
         let named = totals.tasks.iter().map(|(&tid, time)| {
             let found = u32::try_from(tid).ok().and_then(|it| self.owners.get(&it));
             let (owner, name) = found.cloned().unwrap_or_else(|| self.unknown(tid, &time.comm));
-            let name = u32::try_from(tid).ok().and_then(|it| self.name_of(it)).unwrap_or(name);
+            let of_server = u32::try_from(tid).ok().and_then(|it| self.server_names.get(&it));
+            let name = of_server.map_or(name, String::clone);
             let scaled = |ns| part(ns, wall_ns, totals.wall_ns);
             let interrupted =
                 Interrupted { count: time.interrupts, ns: scaled(time.interrupted_ns) };
@@ -305,12 +299,6 @@ impl TaskIndex {
 }
 
 impl TaskIndex {
-    /// What a task of the server is called by what it does.
-    fn name_of(&self, tid: u32) -> Option<String> {
-        let of_unseen = || self.server_ended.clone().filter(|_| self.server_kin.contains(&tid));
-        self.server_names.get(&tid).cloned().or_else(of_unseen)
-    }
-
     /// A task that neither sample shows: it came and went between them. Only workers of the kernel do so beside tasks
     /// of users.
     fn unknown(&self, tid: i32, comm: &Comm) -> (Owner, String) {
@@ -357,11 +345,19 @@ fn owner_of(evidence: &Evidence<'_>, task: &Task) -> Owner {
     }
 }
 
-/// Tasks in no sample that descend from the server. What their name is is known of those that somebody saw.
-fn server_kin(evidence: &Evidence<'_>) -> BTreeSet<u32> {
-    let Some(server) = &evidence.server else { return BTreeSet::new() };
-    let is_of = |(_, pid): &(&u32, &u32)| server.processes.contains(pid);
-    evidence.kin.iter().filter(is_of).map(|(tid, _)| *tid).collect()
+/// What threads of the server are called: by what they do, and those of a known product that nobody has seen as one that ended.
+fn server_names(evidence: &Evidence<'_>) -> BTreeMap<u32, String> {
+    let Some(server) = &evidence.server else { return BTreeMap::new() };
+    let mut names = server.names.clone();
+    let ends = [&evidence.interval.before.tasks, &evidence.interval.after.tasks];
+    let is_seen = |tid: u32| ends.into_iter().flatten().any(|it| it.get(tid).is_some());
+    if !names.is_empty() {
+        let kin = evidence.kin.iter().filter(|(_, pid)| server.processes.contains(pid));
+        for tid in kin.map(|(tid, _)| *tid).filter(|it| !is_seen(*it)) {
+            names.entry(tid).or_insert_with(|| server.ended_name.clone());
+        }
+    }
+    names
 }
 
 pub(super) fn owner_of_process(evidence: &Evidence<'_>, pid: u32) -> Owner {
