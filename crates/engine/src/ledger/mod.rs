@@ -93,6 +93,7 @@ pub fn measure(
     let audit = crate::advised::audit(&source, host);
     let host_after = host::view(&source);
     let traced = measured.traced;
+    let kin = session.kin(&traced.forks);
     let evidence = Evidence {
         cpus: task.cpus.clone(),
         traced: traced.totals,
@@ -100,7 +101,7 @@ pub fn measure(
         costs: session.costs,
         edge: session.edge,
         chosen: session.chosen,
-        kin: session.kin(&traced.forks),
+        kin,
         server: session.family.server.as_ref().map(ServerWatch::tasks),
         ended,
         passing: session.family.threads(),
