@@ -83,10 +83,10 @@ fn sum(intervals: Vec<Trial>) -> Option<Trial> {
     let (elapsed_ns, cpu_ns) = total(|it| &it.elapsed_ns).zip(total(|it| &it.cpu_ns))?;
     let slices =
         if intervals.len() > 1 { intervals.iter().filter_map(slice).collect() } else { Vec::new() };
+    let server = ServerWork::sum_of(intervals.iter().filter_map(|it| it.server.as_ref()));
     let throttling = Throttling::of_all(intervals.iter().filter_map(|it| it.throttling.as_ref()));
     let first = intervals.into_iter().next()?;
     let outcome = Outcome { elapsed_ns, cpu_ns, figures, ..first.outcome };
-    let server = ServerWork::sum_of(intervals.iter().filter_map(|it| it.server.as_ref()));
     Some(Trial { outcome, slices, throttling, server, clock, surroundings, ..first })
 }
 

@@ -183,7 +183,7 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     fn host() -> HostView {
-        host::view(&host::Live::this_machine())
+        host::view(&Live::this_machine())
     }
 
     /// What comes of one trial of a shell script.
