@@ -5,6 +5,7 @@ use super::prepared::Prepared;
 use super::recorder::{Recorder, Work};
 use super::{Watcher, recorder, turns};
 use crate::failure::Failure;
+use crate::groups::Groups;
 use crate::known::Known;
 use crate::record::Record;
 use crate::trial::{Trial, TrialClock, TrialContext};
@@ -159,10 +160,15 @@ impl<'a> TrialRunner<'a> {
         if self.is_apart {
             self.recorder.begin_apart();
         }
+        // Of a workload of this process, a quota is in the ledger.
+        let tasks = self.arms.arm(number)?.ready.tasks();
+        let mut groups = (!tasks.is_empty()).then(|| Groups::of_server(&tasks));
         let began_ns = self.begin()?;
         let arm = self.arms.arm(number)?;
         let before = arm.clocks();
+        groups.iter_mut().for_each(Groups::begin);
         let outcome = arm.ready.trial(self.scene)?;
+        let throttling = groups.as_mut().and_then(Groups::throttling);
         let clocks = Clocks { before, after: arm.clocks() };
         let preparation = arm.number;
         let surroundings = self.end(number, began_ns, &clocks, outcome.cpu_ns.value().copied())?;
@@ -175,7 +181,7 @@ impl<'a> TrialRunner<'a> {
             preparation,
             failed: None,
             marks: Vec::new(),
-            throttling: None,
+            throttling,
             slices: Vec::new(),
             outcome,
             clock: clocks.trial_clock(),
