@@ -19,6 +19,7 @@ mod durability;
 pub mod experiment;
 pub mod failure;
 mod fingerprint;
+mod groups;
 pub mod ipmi;
 pub mod known;
 pub mod lines;

@@ -5,6 +5,7 @@ use super::prepared::Prepared;
 use super::recorder::{Recorder, Work};
 use super::{Watcher, recorder, turns};
 use crate::failure::Failure;
+use crate::groups::Groups;
 use crate::known::Known;
 use crate::record::Record;
 use crate::server::ServerWork;
@@ -172,11 +173,16 @@ impl<'a> TrialRunner<'a> {
         if self.is_apart || matches!(self.arms.arm(number)?.meter, Some(Ok(_))) {
             self.recorder.begin_apart();
         }
+        // Of a workload of this process, a quota is in the ledger.
+        let tasks = self.arms.arm(number)?.ready.tasks();
+        let mut groups = (!tasks.is_empty()).then(|| Groups::of_server(&tasks));
         let began_ns = self.begin()?;
         let arm = self.arms.arm(number)?;
         let before = arm.clocks();
+        groups.iter_mut().for_each(Groups::begin);
         arm.meter.iter_mut().flatten().for_each(|it| it.begin(self.scene.stop));
         let outcome = arm.ready.trial(self.scene);
+        let throttling = groups.as_mut().and_then(Groups::throttling);
         let (server, tasks) = match &mut arm.meter {
             None => (None, None),
             Some(Err(why)) => (Some(ServerWork::unknown(why)), None),
@@ -199,7 +205,7 @@ impl<'a> TrialRunner<'a> {
             preparation,
             failed: None,
             marks: Vec::new(),
-            throttling: None,
+            throttling,
             server,
             slices: Vec::new(),
             outcome,

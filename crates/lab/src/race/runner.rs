@@ -1,6 +1,5 @@
 //! A node at work: its engine commits without a break, and each interval is a trial.
 
-use super::groups::Groups;
 use super::ns;
 use super::protocol::{Ready, Task};
 use super::watcher::{FULL_INTERVAL, QUOTA_INTERVAL, QUOTAS, Watcher};
@@ -8,6 +7,7 @@ use crate::bench::{Recorder, Work, clocks, refuse_denied, trial_clock};
 use crate::commit::{Engine, Sample, Split, open};
 use crate::durability::is_in_memory;
 use crate::failure::Failure;
+use crate::groups::Groups;
 use crate::known::Known;
 use crate::server::Meter;
 use crate::trial::Mark;

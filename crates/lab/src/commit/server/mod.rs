@@ -6,8 +6,10 @@
 //! between batches is in no sample. A [`Dialect`] has the statements of one database and reads their answers.
 
 mod batch_runner;
+mod log_calls;
 mod mariadb;
 mod postgresql;
+mod waits;
 
 use super::Engine;
 use super::sample::Sample;
@@ -17,7 +19,8 @@ use crate::known::Known;
 use crate::server::ServerSelection;
 use crate::workload::{Scene, Settings};
 use batch_runner::{BatchRunner, Sessions};
-use facts::CpuSet;
+use facts::{CpuSet, Fact, Missing};
+use log_calls::LogCalls;
 use mariadb::Mariadb;
 use postgresql::Postgresql;
 use std::path::Path;
@@ -83,8 +86,19 @@ impl Serving {
         about.extend(dialect.about(&control.first(&dialect.settings(), starting)?.rows));
         control.first(&dialect.make(&place, n_sessions), starting)?;
         let tasks = pool.tasks();
-        let sessions =
-            Sessions { pool, control, dialect: dialect.clone(), place: place.clone(), limit };
+        let counted = dialect.counted(&control.first(&dialect.counters(), starting)?.rows);
+        let calls = traced(&counted, &tasks)?;
+        if let (Known::Value(_), Err(missing)) = (&counted.taken_ns, &calls) {
+            about.push(("log writes not split".to_owned(), missing.to_string()));
+        }
+        let sessions = Sessions {
+            pool,
+            control,
+            calls,
+            dialect: dialect.clone(),
+            place: place.clone(),
+            limit,
+        };
         Ok(Serving {
             runner: BatchRunner::of(sessions),
             server,
@@ -94,6 +108,16 @@ impl Serving {
             about,
             limit,
         })
+    }
+}
+
+/// Traces the log writes of sessions, where the server times them: otherwise there is nothing to split.
+fn traced(counted: &Counted, tasks: &[u32]) -> Result<Fact<LogCalls>, Failure> {
+    match &counted.taken_ns {
+        Known::Value(_) => LogCalls::of(tasks),
+        Known::Missing { missing } => {
+            Ok(Err(Missing::not_here("the time of log writes", missing.clone())))
+        }
     }
 }
 
