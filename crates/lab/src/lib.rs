@@ -28,6 +28,7 @@ mod other_load;
 pub mod peers;
 pub mod race;
 pub mod record;
+pub mod server_log;
 pub mod stats;
 pub mod store;
 pub mod summary;

@@ -161,11 +161,15 @@ impl<'a> TrialRunner<'a> {
         }
         let began_ns = self.begin()?;
         let arm = self.arms.arm(number)?;
+        let log = arm.log.as_mut().map(|it| it.read(self.scene.stop));
         let before = arm.clocks();
         let outcome = arm.ready.trial(self.scene)?;
         let clocks = Clocks { before, after: arm.clocks() };
         let preparation = arm.number;
         let surroundings = self.end(number, began_ns, &clocks, outcome.cpu_ns.value().copied())?;
+        // Behind the trial's window: this waits for the counts to rest.
+        let reader = self.arms.arm(number)?.log.as_mut();
+        let server_log = reader.zip(log).map(|(it, before)| it.read_after(before, self.scene.stop));
         Ok(Trial {
             number: 0,
             arm: number,
@@ -176,6 +180,7 @@ impl<'a> TrialRunner<'a> {
             failed: None,
             marks: Vec::new(),
             throttling: None,
+            server_log,
             slices: Vec::new(),
             outcome,
             clock: clocks.trial_clock(),
@@ -203,6 +208,7 @@ impl<'a> TrialRunner<'a> {
             failed: None,
             marks: Vec::new(),
             throttling: None,
+            server_log: None,
             slices: Vec::new(),
             outcome: run.outcome,
             clock: clocks.trial_clock(),

@@ -25,6 +25,9 @@ fails, prints no such number or does not end within `--timeout` fails the trial.
 shown. What it leaves running is ended with the bench, also where that is killed, unless it makes itself a process group or
 a session of its own, as timeout(1) and servers do. A command that is stopped is stopped with all its descendants, those too.
 
+With `--dsn`, the counters of that server's log are read before each trial and after it, and a comparison says what they
+explain: how many log syncs a commit takes, and how long each of them. The command is not told of it.
+
 The result keeps its words, so a password or token among them is refused: give it in ~/.pgpass, an option file or the environment.
 
 ## What changes the result
@@ -34,7 +37,14 @@ Whatever moves the command's. Start and end of a process are in its time: `fullc
 Whether the command did the same each time, and what a server did for it: the server's CPU time is not in the trial's.
 ",
     figure: FigureShape::ELAPSED,
-    takes: &[Setting::Cpus, Setting::Metric, Setting::Better, Setting::Timeout, Setting::Command],
+    takes: &[
+        Setting::Cpus,
+        Setting::Dsn,
+        Setting::Metric,
+        Setting::Better,
+        Setting::Timeout,
+        Setting::Command,
+    ],
     placement: Placement::Anywhere,
     preparation: Preparation::Stateless,
     prepare,

@@ -19,6 +19,7 @@ mod race_marks;
 mod race_words;
 mod ranking;
 mod runs;
+mod server_log;
 #[cfg(test)]
 mod tests;
 mod trials;

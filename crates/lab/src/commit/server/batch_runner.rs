@@ -21,6 +21,8 @@ pub(super) struct Sessions {
     pub(super) control: Pool,
     pub(super) dialect: Arc<dyn Dialect>,
     pub(super) place: String,
+    /// Prints the counts of the log.
+    pub(super) log: String,
     /// How long a statement may take.
     pub(super) limit: Duration,
 }
@@ -246,12 +248,12 @@ fn counts(
     sessions: &mut Sessions,
     patience: Patience<'_>,
 ) -> Result<(Counted, Known<Ran>), Failure> {
-    let answer = sessions.control.first(&sessions.dialect.counters(), patience)?;
+    let answer = sessions.control.first(&sessions.log, patience)?;
     let crew: Fact<Ran> = sessions
         .pool
         .scheduled()
         .map(|tasks| tasks.into_iter().map(Ran::from).fold(Ran::default(), Ran::plus));
-    Ok((sessions.dialect.counted(&answer.rows), crew.into()))
+    Ok((Counted::of(&answer.rows), crew.into()))
 }
 
 /// The answer of one session to its batch.

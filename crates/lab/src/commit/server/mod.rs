@@ -11,12 +11,13 @@ mod postgresql;
 
 use super::Engine;
 use super::sample::Sample;
-use crate::database::{Engine as Database, Keeping, Patience, Pool, Server};
+use crate::database::{Engine as Database, Keeping, Patience, Pool, Server, columns, log_rows};
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::workload::{Scene, Settings};
 use batch_runner::{BatchRunner, Sessions};
 use facts::CpuSet;
+use facts::database::LogCounters;
 use mariadb::Mariadb;
 use postgresql::Postgresql;
 use std::path::Path;
@@ -81,9 +82,14 @@ impl Serving {
         ];
         about.extend(dialect.about(&control.first(&dialect.settings(), starting)?.rows));
         control.first(&dialect.make(&place, n_sessions), starting)?;
+        let columns = match server.engine {
+            Database::Postgresql => control.first(&columns(), starting)?.rows,
+            Database::Mariadb => Vec::new(),
+        };
+        let log = log_rows(server.engine, &columns);
         let tasks = pool.tasks();
         let sessions =
-            Sessions { pool, control, dialect: dialect.clone(), place: place.clone(), limit };
+            Sessions { pool, control, dialect: dialect.clone(), place: place.clone(), log, limit };
         Ok(Serving {
             runner: BatchRunner::of(sessions),
             server,
@@ -180,12 +186,6 @@ trait Dialect: Send + Sync {
     /// microseconds since 1970 at which the batch began and ended.
     fn batch(&self, place: &str, part: usize, commits: u64) -> String;
 
-    /// Prints the counts of the server's log.
-    fn counters(&self) -> String;
-
-    /// The counts in the answer to that.
-    fn counted(&self, rows: &[String]) -> Counted;
-
     /// Prints the number of rows of each table.
     fn rows(&self, place: &str, n: usize) -> String;
 
@@ -211,6 +211,19 @@ struct Counted {
     bytes: Known<u64>,
     /// Time in these writes, in nanoseconds.
     taken_ns: Known<u64>,
+}
+
+impl Counted {
+    /// The counts in rows of [`log_rows`](crate::database::log_rows).
+    fn of(rows: &[String]) -> Counted {
+        let counters = LogCounters::parse(rows);
+        let taken = counters.since(&counters.zeroed());
+        Counted {
+            writes: taken.durable().into(),
+            bytes: taken.bytes.into(),
+            taken_ns: taken.time_ns.into(),
+        }
+    }
 }
 
 /// The same statement for each part.
