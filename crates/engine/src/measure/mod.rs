@@ -9,6 +9,7 @@ pub mod command;
 pub mod costs;
 pub(crate) mod family;
 pub mod hearing;
+pub mod server_view;
 pub mod spin;
 pub(crate) mod tracing;
 
