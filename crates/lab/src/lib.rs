@@ -30,6 +30,7 @@ pub mod peers;
 pub mod race;
 pub mod record;
 pub mod server;
+pub mod server_log;
 pub mod stats;
 pub mod store;
 pub mod summary;

@@ -8,6 +8,7 @@ pub use packed::{Entries, PackedList};
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::server::ServerWork;
+use crate::server_log::ServerLog;
 use crate::throttling::Throttling;
 use labels::{Kind, Label};
 use packed::Entry;
@@ -118,6 +119,9 @@ pub struct Trial {
     /// What the server under test did during it, where one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerWork>,
+    /// What the server of `--dsn` counted of its log before the trial and after it; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_log: Option<Known<ServerLog>>,
     /// The result of the workload.
     #[serde(flatten)]
     pub outcome: Outcome,
@@ -147,6 +151,7 @@ impl Trial {
             marks: Vec::new(),
             throttling: None,
             server: None,
+            server_log: None,
             outcome: Outcome {
                 elapsed_ns: elapsed_ns.clone(),
                 cpu_ns: elapsed_ns,
@@ -177,6 +182,7 @@ impl Trial {
             marks: Vec::new(),
             throttling: None,
             server: None,
+            server_log: None,
             outcome,
             slices: Vec::new(),
             clock,

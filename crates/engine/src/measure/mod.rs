@@ -10,6 +10,7 @@ pub mod costs;
 pub(crate) mod family;
 pub mod hearing;
 pub(crate) mod server;
+pub mod server_view;
 pub mod spin;
 pub(crate) mod tracing;
 

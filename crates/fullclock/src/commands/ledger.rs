@@ -135,7 +135,12 @@ fn recorded(
         })?;
         return Ok(ExitCode::SUCCESS);
     }
-    let found = ledger::recorded(file, options.cpus.as_ref(), period, &mut tell(arguments))?;
+    let mut found = ledger::recorded(file, options.cpus.as_ref(), period, &mut tell(arguments))?;
+    let server = found.server.iter().map(|it| match it {
+        Ok(seen) => spans::server_sentence(seen),
+        Err(missing) => missing.to_string(),
+    });
+    found.ledger.notes.extend(server);
     print(arguments, destination, Some(file), &found.host, &found.ledger)?;
     Ok(ExitCode::SUCCESS)
 }

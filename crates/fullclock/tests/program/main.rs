@@ -17,6 +17,7 @@ mod change;
 mod command_line;
 mod compare;
 mod cut_short;
+mod database;
 mod experiment;
 mod guard;
 mod history;

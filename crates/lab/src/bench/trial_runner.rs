@@ -178,6 +178,7 @@ impl<'a> TrialRunner<'a> {
         let mut groups = (!tasks.is_empty()).then(|| Groups::of_server(&tasks));
         let began_ns = self.begin()?;
         let arm = self.arms.arm(number)?;
+        let log = arm.log.as_mut().map(|it| it.read(self.scene.stop));
         let before = arm.clocks();
         groups.iter_mut().for_each(Groups::begin);
         arm.meter.iter_mut().flatten().for_each(|it| it.begin(self.scene.stop));
@@ -196,6 +197,9 @@ impl<'a> TrialRunner<'a> {
         let preparation = arm.number;
         let end = End { began_ns, cpu_ns: outcome.cpu_ns.value().copied(), server: tasks };
         let surroundings = self.end(number, &clocks, end)?;
+        // After the trial's window: this waits for the counts to rest.
+        let reader = self.arms.arm(number)?.log.as_mut();
+        let server_log = reader.zip(log).map(|(it, before)| it.read_after(before, self.scene.stop));
         Ok(Trial {
             number: 0,
             arm: number,
@@ -207,6 +211,7 @@ impl<'a> TrialRunner<'a> {
             marks: Vec::new(),
             throttling,
             server,
+            server_log,
             slices: Vec::new(),
             outcome,
             clock: clocks.trial_clock(),
@@ -235,6 +240,7 @@ impl<'a> TrialRunner<'a> {
             marks: Vec::new(),
             throttling: None,
             server: None,
+            server_log: None,
             slices: Vec::new(),
             outcome: run.outcome,
             clock: clocks.trial_clock(),

@@ -27,6 +27,9 @@ fails, prints no such number or does not end within `--timeout` fails the trial.
 shown. What it leaves running is ended with the bench, also where that is killed, unless it makes itself a process group or
 a session of its own, as timeout(1) and servers do. A command that is stopped is stopped with all its descendants, those too.
 
+With a connection string as `--server`, the counters of that server's log are read before each trial and after it, and a
+comparison says what they explain: how many log syncs a commit takes, and how long each of them. The command is not told of it.
+
 The result keeps its words, so a password or token among them is refused: give it in ~/.pgpass, an option file or the environment.
 
 ## What changes the result

@@ -2,7 +2,7 @@
 
 use super::manner::Manner;
 use super::peers::standing_text;
-use super::{Report, arms, commits, comparison, doubts, ranking, server};
+use super::{Report, arms, commits, comparison, doubts, ranking, server, server_log};
 use crate::document::{Align, Block, Document, Table, Text};
 use crate::race::marks;
 use lab::compare::Side;
@@ -138,8 +138,11 @@ fn measured(document: &mut Document, report: &Report<'_>, manner: Manner) {
         document.push(Block::Table(table));
         document.note(ranking::medians(&report.summaries, manner));
     } else {
-        for (arm, summary) in record.arms.iter().zip(&report.summaries) {
+        for (at, (arm, summary)) in record.arms.iter().zip(&report.summaries).enumerate() {
             alone(document, arm, summary, manner);
+            if let Some(log) = server_log::alone(record, at) {
+                document.labelled("database log", log);
+            }
         }
     }
 }

@@ -20,6 +20,7 @@ mod race_words;
 mod ranking;
 mod runs;
 mod server;
+mod server_log;
 #[cfg(test)]
 mod tests;
 mod trials;

@@ -2,7 +2,7 @@
 
 use super::log_calls::LogCalls;
 use super::waits::{Counts, Waits};
-use super::{BATCH, Dialect};
+use super::{BATCH, Counted, Dialect};
 use super::{check, patience};
 use crate::commit::{LogCounts, Ran, Sample};
 use crate::database::{Answer, Patience, Pool};
@@ -25,6 +25,8 @@ pub(super) struct Sessions {
     pub(super) calls: Fact<LogCalls>,
     pub(super) dialect: Arc<dyn Dialect>,
     pub(super) place: String,
+    /// Prints the counts of the log.
+    pub(super) log: String,
     /// How long a statement may take.
     pub(super) limit: Duration,
 }
@@ -227,17 +229,13 @@ fn nanoseconds(duration: Duration) -> u64 {
 }
 
 fn counts(sessions: &mut Sessions, patience: Patience<'_>) -> Result<Counts, Failure> {
-    let answer = sessions.control.first(&sessions.dialect.counters(), patience)?;
+    let answer = sessions.control.first(&sessions.log, patience)?;
     let crew: Fact<Ran> = sessions
         .pool
         .scheduled()
         .map(|tasks| tasks.into_iter().map(Ran::from).fold(Ran::default(), Ran::plus));
     let calls = sessions.calls.as_ref().map_err(Clone::clone).and_then(LogCalls::times);
-    Ok(Counts {
-        log: sessions.dialect.counted(&answer.rows),
-        crew: crew.into(),
-        calls: calls.into(),
-    })
+    Ok(Counts { log: Counted::of(&answer.rows), crew: crew.into(), calls: calls.into() })
 }
 
 /// The answer of one session to its batch.

@@ -13,12 +13,13 @@ mod waits;
 
 use super::Engine;
 use super::sample::Sample;
-use crate::database::{Engine as Database, Keeping, Patience, Pool, Server};
+use crate::database::{Engine as Database, Keeping, Patience, Pool, Server, columns, log_rows};
 use crate::failure::Failure;
 use crate::known::Known;
 use crate::server::ServerSelection;
 use crate::workload::{Scene, Settings};
 use batch_runner::{BatchRunner, Sessions};
+use facts::database::LogCounters;
 use facts::{CpuSet, Fact, Missing};
 use log_calls::LogCalls;
 use mariadb::Mariadb;
@@ -85,8 +86,13 @@ impl Serving {
         ];
         about.extend(dialect.about(&control.first(&dialect.settings(), starting)?.rows));
         control.first(&dialect.make(&place, n_sessions), starting)?;
+        let columns = match server.engine {
+            Database::Postgresql => control.first(&columns(), starting)?.rows,
+            Database::Mariadb => Vec::new(),
+        };
+        let log = log_rows(server.engine, &columns);
         let tasks = pool.tasks();
-        let counted = dialect.counted(&control.first(&dialect.counters(), starting)?.rows);
+        let counted = Counted::of(&control.first(&log, starting)?.rows);
         let calls = traced(&counted, &tasks)?;
         if let (Known::Value(_), Err(missing)) = (&counted.taken_ns, &calls) {
             about.push(("log writes not split".to_owned(), missing.to_string()));
@@ -97,6 +103,7 @@ impl Serving {
             calls,
             dialect: dialect.clone(),
             place: place.clone(),
+            log,
             limit,
         };
         Ok(Serving {
@@ -209,12 +216,6 @@ trait Dialect: Send + Sync {
     /// microseconds since 1970 at which the batch began and ended.
     fn batch(&self, place: &str, part: usize, commits: u64) -> String;
 
-    /// Prints the counts of the server's log.
-    fn counters(&self) -> String;
-
-    /// The counts in the answer to that.
-    fn counted(&self, rows: &[String]) -> Counted;
-
     /// Prints the number of rows of each table.
     fn rows(&self, place: &str, n: usize) -> String;
 
@@ -240,6 +241,19 @@ struct Counted {
     bytes: Known<u64>,
     /// Time in these writes, in nanoseconds.
     taken_ns: Known<u64>,
+}
+
+impl Counted {
+    /// The counts in rows of [`log_rows`](crate::database::log_rows).
+    fn of(rows: &[String]) -> Counted {
+        let counters = LogCounters::parse(rows);
+        let taken = counters.since(&counters.zeroed());
+        Counted {
+            writes: taken.durable().into(),
+            bytes: taken.bytes.into(),
+            taken_ns: taken.time_ns.into(),
+        }
+    }
 }
 
 /// The same statement for each part.
