@@ -8,10 +8,10 @@ pub use schedule::Taping;
 use crate::measure::hearing::Ear;
 use anyhow::{Context, Result};
 use facts::counters::Counters;
-use facts::probe::ClockReading;
 use facts::tape::Sample;
-use facts::{CpuSet, HostView, PerCpu};
+use facts::{CpuSet, HostView};
 use host::Live;
+use host::probe::Loads;
 use host::tape::{Reader, RecordError, Writer};
 use rules::audit::Audit;
 use rules::interval::Interval;
@@ -45,6 +45,7 @@ pub struct Watched {
     before: Sample,
     after: Sample,
     turn: usize,
+    loads: Loads,
     /// What listens to a client.
     ear: Option<Ear>,
 }
@@ -72,6 +73,7 @@ impl Watched {
             before: Counters::unread().into(),
             after: Counters::unread().into(),
             turn: 0,
+            loads: Loads::new(),
             ear: None,
         };
         watched.sampling.counters(&mut watched.after.counters);
@@ -112,7 +114,7 @@ impl Watched {
         std::mem::swap(&mut self.before, &mut self.after);
         let took = self.sampling.counters(&mut self.after.counters);
         // After the counters, which show the busy CPUs: the first interval has a probed clock as every other.
-        self.after.clocks = self.probe();
+        self.probe();
         let until_ns = self.after.counters.at.raw_ns;
         let (client, left_out) = self.ear.as_ref().map(|it| it.take(until_ns)).unzip();
         self.after.client = client;
@@ -129,14 +131,23 @@ impl Watched {
         reading
     }
 
-    /// Probes the CPUs that are due after the interval between the two samples.
-    fn probe(&mut self) -> PerCpu<ClockReading> {
+    /// Probes the CPUs that are due after the interval between the two samples; for a recording it also times loads, which no counter
+    /// shows.
+    fn probe(&mut self) {
         let (before, after) = (&self.before.counters, &self.after.counters);
         let interval = Interval { host: &self.host, before, after };
         let shown = self.cpus.as_ref().map_or(after.online.clone(), |it| it.and(&after.online));
-        let due = due(self.probing, &interval, &shown);
+        let of_loads = match self.probing {
+            Probing::Needless => Probing::Busy,
+            probing => probing,
+        };
+        let of_loads = due(of_loads, &interval, &shown);
+        let of_clocks = due(self.probing, &interval, &shown);
         self.turn = self.turn.wrapping_add(1);
-        clocks::probe(&due, self.turn)
+        self.after.clocks = clocks::probe(&of_clocks, self.turn);
+        if self.sampling.is_recorded() {
+            self.after.loads = clocks::loads(&mut self.loads, &of_loads);
+        }
     }
 
     /// Waits until the recording, if there is one, is on disk.

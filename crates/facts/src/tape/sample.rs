@@ -4,12 +4,12 @@
 //! fullclock can add some. Tags ascend; each stands at most once.
 
 use super::wire::{Bytes, at_difference, difference, put_number, put_section, put_text};
-use super::{client, events, groups, table, tasks, users};
+use super::{client, events, groups, loads, table, tasks, users};
 use crate::client::ClientSample;
 use crate::counters::users::UserTimes;
 use crate::counters::{Counters, Family, Moment};
 use crate::parse::Expected;
-use crate::probe::ClockReading;
+use crate::probe::{ClockReading, LoadReading};
 use crate::trace::CpuTotals;
 use crate::{CpuSet, PerCpu};
 
@@ -24,11 +24,19 @@ pub struct Sample {
     pub totals: PerCpu<CpuTotals>,
     /// What was read of a client since the sample before; `None` where none was listened to.
     pub client: Option<ClientSample>,
+    /// How long loads took since the sample before, by the CPU that the probe ran on; empty where it did not run.
+    pub loads: PerCpu<LoadReading>,
 }
 
 impl From<Counters> for Sample {
     fn from(counters: Counters) -> Sample {
-        Sample { counters, clocks: PerCpu::default(), totals: PerCpu::default(), client: None }
+        Sample {
+            counters,
+            clocks: PerCpu::default(),
+            totals: PerCpu::default(),
+            client: None,
+            loads: PerCpu::default(),
+        }
     }
 }
 
@@ -41,6 +49,7 @@ const CLOCKS: u64 = 5;
 const TOTALS: u64 = 6;
 const USERS: u64 = 7;
 const CLIENT: u64 = 8;
+const LOADS: u64 = 9;
 
 /// The tag of a family's table.
 fn tag(family: Family) -> u64 {
@@ -100,6 +109,8 @@ pub(super) fn payload(before: &Counters, sample: &Sample) -> Vec<u8> {
     finish(USERS, &mut section);
     client::put(&mut section, at, sample.client.as_ref());
     finish(CLIENT, &mut section);
+    events::put(&mut section, &sample.loads, |out, it| loads::put(out, at, it));
+    finish(LOADS, &mut section);
     for ((_, was), (family, is)) in before.tables().zip(after.tables()) {
         table::put(&mut section, at, was, is);
         finish(tag(family), &mut section);
@@ -149,6 +160,7 @@ fn take_section(
         TOTALS => sample.totals = events::take(section, events::take_totals)?,
         USERS => counters.users = users::take(section)?,
         CLIENT => sample.client = Some(client::take(section, at)?),
+        LOADS => sample.loads = events::take(section, |bytes, cpu| loads::take(bytes, at, cpu))?,
         _ => {
             let Some(&family) = Family::ALL.iter().find(|it| self::tag(**it) == tag) else {
                 return Ok(false);

@@ -6,7 +6,7 @@ use super::*;
 use crate::client::{ClientMetric, ClientSample, Heard, MarkText};
 use crate::counters::users::{self, Owner, UserTime, UserTimes};
 use crate::counters::{Counters, Family, Group, Groups, Moment, Name, Table, Task, Tasks};
-use crate::probe::ClockReading;
+use crate::probe::{ClockReading, LoadReading, LoadTime};
 use crate::trace::{Cause, CauseTime, Comm, CpuTotals, TaskTime, TickStop};
 use crate::{Fact, Hertz, Missing, PerCpu};
 use proptest::collection::{btree_map, btree_set, vec};
@@ -183,6 +183,7 @@ fn totals() -> impl Strategy<Value = CpuTotals> {
                 (cause, CauseTime { count, from_tasks, in_idle_ns: ns, in_task_ns: 3 })
             })
             .collect(),
+        softirq_tasks: [].into(),
         switches: 4,
         tick_stops: [(TickStop { dependency: 2, success: ns > 9 }, ns)].into(),
         lost: 5,
@@ -205,16 +206,37 @@ prop_compose! {
     }
 }
 
+fn loads() -> impl Strategy<Value = LoadReading> {
+    let time = || {
+        let of = |(best_ps, typical_ps)| LoadTime { best_ps, typical_ps };
+        (count(), count()).prop_map(of)
+    };
+    let times = (fact(time()), fact(time()));
+    (times, count(), count()).prop_map(|((memory, last_level), at_ns, took_ns)| LoadReading {
+        cpu: 0,
+        memory,
+        last_level,
+        at_ns,
+        took_ns,
+    })
+}
+
 fn sample() -> impl Strategy<Value = Sample> {
     let clocks = btree_map(0..3u32, fact(clock()), 0..2);
     let totals = btree_map(0..3u32, fact(totals()), 0..2);
     let client = proptest::option::of(client());
-    (counters(), clocks, totals, client).prop_map(|(counters, clocks, totals, client)| {
+    let loads = btree_map(0..3u32, fact(loads()), 0..2);
+    let parts = (counters(), clocks, totals, client, loads);
+    parts.prop_map(|(counters, clocks, totals, client, loads)| {
         let of_cpu = |(cpu, clock): (u32, Fact<ClockReading>)| {
             (cpu, clock.map(|it| ClockReading { cpu, ..it }))
         };
         let clocks: PerCpu<ClockReading> = clocks.into_iter().map(of_cpu).collect();
-        Sample { counters, clocks, totals: totals.into_iter().collect(), client }
+        let on_cpu = |(cpu, loads): (u32, Fact<LoadReading>)| {
+            (cpu, loads.map(|it| LoadReading { cpu, ..it }))
+        };
+        let loads = loads.into_iter().map(on_cpu).collect();
+        Sample { counters, clocks, totals: totals.into_iter().collect(), client, loads }
     })
 }
 

@@ -3,6 +3,7 @@
 use super::amount::{Entry, Method, Party, signed};
 use super::books::Books;
 use super::causes::NOT_VISIBLE;
+use super::softirqs::OnTopOf;
 use crate::check::Check;
 use crate::finding::Finding;
 use crate::loss::Loss;
@@ -27,6 +28,8 @@ pub struct Line {
     /// Of time that tasks ran: interrupts and softirqs that came meanwhile, in nanoseconds of all CPUs. They have lines
     /// of their own, and with them it is what the scheduler counts. `None` where that is not known.
     pub interrupted_ns: Option<u64>,
+    /// Of traced softirqs: what of it ran on top of which tasks, the largest first; the rest is of an unknown one.
+    pub on_top_of: Vec<OnTopOf>,
     /// Who is responsible, where evidence shows it.
     pub party: Option<Party>,
     /// What each CPU has lost to it.
@@ -122,6 +125,7 @@ impl Line {
             source: String::new(),
             uncertainty_ns: 0,
             interrupted_ns: None,
+            on_top_of: Vec::new(),
             party: None,
             cpus: Vec::new(),
             missing: Vec::new(),
