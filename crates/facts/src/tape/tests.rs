@@ -316,6 +316,26 @@ fn a_second_in_which_two_counters_moved_takes_36_bytes() {
 }
 
 #[test]
+fn a_reading_of_loads_takes_at_most_32_bytes() {
+    let length = |loads: PerCpu<LoadReading>| {
+        let mut encoder = Encoder::new();
+        encoder.frame(&at_second(1)).unwrap();
+        encoder.frame(&Sample { loads, ..at_second(2) }).unwrap().len()
+    };
+    let time = |ps| Ok(LoadTime { best_ps: ps - 5_431, typical_ps: ps });
+    let reading = LoadReading {
+        cpu: 1,
+        memory: time(151_234),
+        last_level: time(17_345),
+        at_ns: 2_001_234_567,
+        took_ns: 351_234,
+    };
+    let with = length([(1, Ok(reading))].into_iter().collect());
+    let without = length(PerCpu::default());
+    assert!((10..=32).contains(&(with - without)), "{}", with - without);
+}
+
+#[test]
 fn after_a_lost_frame_the_next_key_frame_is_read_again() {
     let (mut encoder, mut decoder) = (Encoder::new(), Decoder::new(Version::Three));
     let frames: Vec<Vec<u8>> = (0..130).map(|it| encoder.frame(&at_second(it)).unwrap()).collect();

@@ -49,7 +49,7 @@ mod tests {
         let folder = "/sys/devices/system/cpu/cpu0/cache";
         let files = sizes.iter().enumerate().map(|(index, (level, size))| {
             format!(
-                "--- {folder}/index{index}/level\n{level}\n--- {folder}/index{index}/size\n{size}\n"
+                "//- {folder}/index{index}/level\n{level}\n//- {folder}/index{index}/size\n{size}\n"
             )
         });
         let text: String = files.collect();

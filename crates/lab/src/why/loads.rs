@@ -100,12 +100,12 @@ fn logs(seconds: &[Second], of: fn(&LoadReading) -> &Fact<LoadTime>) -> Fact<Vec
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{A, Made, compared_with, seconds};
+    use super::super::tests::{A, compared_with, seconds};
     use super::*;
 
     /// A run in which loads take as long as that, in nanoseconds, with a percent of noise.
     fn loaded(memory: f64, last_level: Option<f64>) -> Vec<Second> {
-        let mut seconds = seconds(Made { number: 700.0, ..A });
+        let mut seconds = seconds(A);
         for (at, second) in (0..).zip(&mut seconds).step_by(2) {
             let time = |ns: f64| {
                 let ps = (ns * 1e3 * (1.0 + f64::from(at * 7 % 11) / 1000.0)) as u64;

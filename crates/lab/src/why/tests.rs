@@ -7,7 +7,7 @@ use proptest::prelude::*;
 /// A run of 30 seconds on two CPUs.
 #[derive(Clone, Copy)]
 pub(super) struct Made {
-    pub(super) number: f64,
+    number: f64,
     client: f64,
     server: f64,
     other: f64,

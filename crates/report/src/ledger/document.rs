@@ -293,7 +293,7 @@ fn loads(document: &mut Document, ledger: &Ledger) {
         format!("from {from} {median:.1} ns ({of}{lowest})")
     };
     let kinds = [("memory", &loads.memory), ("the last-level cache", &loads.last_level)];
-    let known = kinds.iter().filter_map(|(from, it)| Some(shown(from, it.as_ref().ok()?)));
+    let known = kinds.into_iter().filter_map(|(from, it)| Some(shown(from, it.as_ref().ok()?)));
     let known: Vec<String> = known.collect();
     let text = match &loads.memory {
         Err(missing) if known.is_empty() => format!("the time of a load is unknown: {missing}"),

@@ -220,7 +220,7 @@ fn of_cost(why: &Why, dearest: Option<&(Who, String)>) -> String {
 /// `a load from memory takes 95.0 ns in A and 140 ns in B, 47 % longer (99.5 % interval 45 to 50 %)`.
 fn loads(why: &Why) -> String {
     let kinds = [("memory", &why.loads.memory), ("the last-level cache", &why.loads.last_level)];
-    let known = kinds.iter().filter_map(|(from, it)| Some((from, it.as_ref().ok()?)));
+    let known = kinds.into_iter().filter_map(|(from, it)| Some((from, it.as_ref().ok()?)));
     let words: Vec<String> = known
         .map(|(from, it)| {
             let [a, b] = it.ns.map(|it| Quantity::Load.shown(it));

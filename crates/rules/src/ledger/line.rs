@@ -3,7 +3,6 @@
 use super::amount::{Entry, Method, Party, signed};
 use super::books::Books;
 use super::causes::NOT_VISIBLE;
-use super::softirqs::OnTopOf;
 use crate::check::Check;
 use crate::finding::Finding;
 use crate::loss::Loss;
@@ -38,6 +37,15 @@ pub struct Line {
     pub missing: Vec<(u32, Missing)>,
     /// Findings of the audit that explain it.
     pub findings: Vec<Explanation>,
+}
+
+/// A part of a kind of softirq.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OnTopOf {
+    /// What the tasks are called; `None` of idle CPUs.
+    pub task: Option<String>,
+    /// Nanoseconds of all CPUs.
+    pub ns: u64,
 }
 
 /// A finding of the audit that explains a line.

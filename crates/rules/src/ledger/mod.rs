@@ -36,9 +36,8 @@ pub(crate) mod work;
 pub use books::Books;
 pub use clock::Reference;
 pub use evidence::{EndedTasks, Evidence, Spun};
-pub use line::{Explanation, Line};
+pub use line::{Explanation, Line, OnTopOf};
 pub use loads::{LoadTimes, Loads};
-pub use softirqs::OnTopOf;
 pub use users::name as name_of_kind;
 pub use waiting::Waiting;
 

@@ -7,19 +7,10 @@
 use super::amount::part;
 use super::books::Shared;
 use super::evidence::Evidence;
-use super::line::Line;
+use super::line::{Line, OnTopOf};
 use facts::trace::Cause;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-
-/// A part of a kind of softirq.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OnTopOf {
-    /// What the tasks are called; `None` of idle CPUs.
-    pub task: Option<String>,
-    /// Nanoseconds of all CPUs.
-    pub ns: u64,
-}
 
 /// The idle task.
 const IDLE: i32 = 0;
@@ -55,7 +46,7 @@ mod tests {
     fn parts(text: &str) -> Vec<String> {
         let ledger = ledger(text);
         let lines = ledger.lines.iter().filter(|it| !it.on_top_of.is_empty());
-        let part = |it: &super::OnTopOf| {
+        let part = |it: &crate::ledger::OnTopOf| {
             format!("{} {}", it.task.as_deref().unwrap_or("idle"), it.ns / 1_000_000)
         };
         let named = |it: &crate::ledger::Line| {

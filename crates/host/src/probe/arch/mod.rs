@@ -41,11 +41,11 @@ pub(super) type Chain = fn(u64);
 
 /// How lines are taken out of all caches.
 #[derive(Clone, Copy)]
-pub(super) struct Flush {
+pub(crate) struct Flush {
     /// Begins to take out the line of a word.
-    pub(super) line: fn(&u64),
+    pub(crate) line: fn(&u64),
     /// Waits until all of them are out.
-    pub(super) wait: fn(),
+    pub(crate) wait: fn(),
 }
 
 /// Instructions in a block. One turn of the loop costs an in-order core one cycle more, 0.2 % of this; a core that
