@@ -12,6 +12,11 @@ pub(crate) fn raw_ns() -> u64 {
     nanoseconds(ClockId::MonotonicRaw)
 }
 
+/// The CPU time of the calling thread so far, in nanoseconds.
+pub(crate) fn thread_cpu_ns() -> u64 {
+    nanoseconds(ClockId::ThreadCPUTime)
+}
+
 /// All three clocks of a [`Moment`].
 pub(crate) fn moment() -> Moment {
     Moment {

@@ -49,6 +49,7 @@ pub fn recorded(
         cpus: within(cpus, &interval.cpus())?,
         traced: found.segment.traced(),
         clocks: found.segment.clocks(),
+        loads: found.segment.loads(),
         observer: reader.observer().unwrap_or_default(),
         findings: &audit.findings,
         ..Evidence::of(interval)

@@ -107,6 +107,7 @@ impl Pieces<'_> {
             ledger: close(&evidence),
             workers: users.map(workers),
             client: Err(Missing::not_collected("numbers of a client")),
+            loads: segment.loads(),
             marks: Vec::new(),
             server: Err(Missing::not_collected("a database server")),
             phases: Vec::new(),

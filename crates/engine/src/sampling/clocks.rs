@@ -1,9 +1,10 @@
-//! The clock of CPUs by a timed chain of instructions, where no counter shows it.
+//! The clock of CPUs by a timed chain of instructions, where no counter shows it, and the time of loads.
 
 use facts::counters::{Counters, Family};
-use facts::probe::ClockReading;
+use facts::probe::{ClockReading, LoadReading};
 use facts::{CpuSet, PerCpu};
-use host::probe::{Windows, clock, pinned};
+use host::Live;
+use host::probe::{Loads, Windows, clock, pinned};
 
 /// How many CPUs are probed in one interval: of a machine that is all busy, others in each.
 const MOST: usize = 64;
@@ -15,6 +16,11 @@ pub(super) fn probe(cpus: &CpuSet, turn: usize) -> PerCpu<ClockReading> {
     let (before, from) = cpus.split_at(first);
     let due = from.iter().chain(before).take(MOST);
     due.map(|&cpu| (cpu, pinned(cpu, || clock(Windows::SHORT)).flatten())).collect()
+}
+
+/// Times loads on the next of these CPUs, where that is due.
+pub(super) fn loads(loads: &mut Loads, cpus: &CpuSet) -> PerCpu<LoadReading> {
+    loads.read(&Live::this_machine(), cpus).into_iter().collect()
 }
 
 /// Whether the processor counts its cycles, so that no CPU has to be probed.

@@ -9,10 +9,10 @@ use crate::measure::hearing::Ear;
 use crate::measure::server_view::ServerView;
 use anyhow::{Context, Result};
 use facts::counters::Counters;
-use facts::probe::ClockReading;
 use facts::tape::Sample;
-use facts::{CpuSet, HostView, PerCpu};
+use facts::{CpuSet, HostView};
 use host::Live;
+use host::probe::Loads;
 use host::tape::{Reader, RecordError, Writer};
 use rules::audit::Audit;
 use rules::interval::Interval;
@@ -46,6 +46,7 @@ pub struct Watched {
     before: Sample,
     after: Sample,
     turn: usize,
+    loads: Loads,
     /// What listens to a client.
     ear: Option<Ear>,
     /// What looks at a database server.
@@ -75,6 +76,7 @@ impl Watched {
             before: Counters::unread().into(),
             after: Counters::unread().into(),
             turn: 0,
+            loads: Loads::new(),
             ear: None,
             server: None,
         };
@@ -121,7 +123,7 @@ impl Watched {
         std::mem::swap(&mut self.before, &mut self.after);
         let took = self.sampling.counters(&mut self.after.counters);
         // After the counters, which show the busy CPUs: the first interval has a probed clock as every other.
-        self.after.clocks = self.probe();
+        self.probe();
         let until_ns = self.after.counters.at.raw_ns;
         let (client, left_out) = self.ear.as_ref().map(|it| it.take(until_ns)).unzip();
         self.after.client = client;
@@ -141,14 +143,23 @@ impl Watched {
         reading
     }
 
-    /// Probes the CPUs that are due after the interval between the two samples.
-    fn probe(&mut self) -> PerCpu<ClockReading> {
+    /// Probes the CPUs that are due after the interval between the two samples; for a recording it also times loads, which no counter
+    /// shows.
+    fn probe(&mut self) {
         let (before, after) = (&self.before.counters, &self.after.counters);
         let interval = Interval { host: &self.host, before, after };
         let shown = self.cpus.as_ref().map_or(after.online.clone(), |it| it.and(&after.online));
-        let due = due(self.probing, &interval, &shown);
+        let of_loads = match self.probing {
+            Probing::Needless => Probing::Busy,
+            probing => probing,
+        };
+        let of_loads = due(of_loads, &interval, &shown);
+        let of_clocks = due(self.probing, &interval, &shown);
         self.turn = self.turn.wrapping_add(1);
-        clocks::probe(&due, self.turn)
+        self.after.clocks = clocks::probe(&of_clocks, self.turn);
+        if self.sampling.is_recorded() {
+            self.after.loads = clocks::loads(&mut self.loads, &of_loads);
+        }
     }
 
     /// Waits until the recording, if there is one, is on disk.

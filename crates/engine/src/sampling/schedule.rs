@@ -5,9 +5,10 @@ use crate::clock::now;
 use facts::counters::{Counters, Family};
 use facts::probe::ClockReading;
 use facts::tape::Sample;
-use facts::{HostView, PerCpu};
+use facts::{CpuSet, HostView, PerCpu};
 use host::Live;
 use host::counters::{Processes, Sampler, Wanted};
+use host::probe::Loads;
 use host::tape::{RecordError, Writer};
 use rules::interval::Interval;
 use rules::metric::Tasks;
@@ -165,7 +166,8 @@ pub struct Taping {
 
 impl Taping {
     /// Records this machine, which is `host`, on `tape`: everything that samples have, and the clock of busy CPUs where no counter
-    /// shows it, without which their ledger would be unexplained: 1.1 ms of each such CPU a second. `told` hears the length of the
+    /// shows it, without which their ledger would be unexplained: 1.1 ms of each such CPU a second. On one busy CPU after the other it
+    /// also times loads. `told` hears the length of the
     /// tape whenever it has grown.
     ///
     /// Errors: there is no thread to be had.
@@ -203,10 +205,13 @@ fn record(
     let mut before = Sample::from(Counters::unread());
     let mut sample = before.clone();
     let (mut appended, mut is_over) = (Ok(()), false);
+    let mut loads = Loads::new();
     for turn in 0.. {
         sampling.counters(&mut sample.counters);
         if turn > 0 {
-            sample.clocks = probe(host, &before, &sample, turn);
+            let busy = busy(host, &before, &sample);
+            sample.clocks = probe(&busy, &sample, turn);
+            sample.loads = clocks::loads(&mut loads, &busy);
         }
         // A disk that is full may have room for the next one.
         appended = appended.and(sampling.keep(&sample));
@@ -222,13 +227,18 @@ fn record(
     appended.and(sampling.finish())
 }
 
-/// Probes the CPUs that were busy between two samples, where no counter shows their clock.
-fn probe(host: &HostView, before: &Sample, after: &Sample, turn: usize) -> PerCpu<ClockReading> {
+/// The CPUs that were busy between two samples.
+fn busy(host: &HostView, before: &Sample, after: &Sample) -> CpuSet {
     let (before, after) = (&before.counters, &after.counters);
-    if clocks::are_counted(after) {
+    due(Probing::Busy, &Interval { host, before, after }, &after.online)
+}
+
+/// Probes busy CPUs, where no counter shows their clock.
+fn probe(busy: &CpuSet, after: &Sample, turn: usize) -> PerCpu<ClockReading> {
+    if clocks::are_counted(&after.counters) {
         return PerCpu::default();
     }
-    clocks::probe(&due(Probing::Busy, &Interval { host, before, after }, &after.online), turn)
+    clocks::probe(busy, turn)
 }
 
 #[cfg(test)]

@@ -118,6 +118,7 @@ pub(super) fn take_totals(bytes: &mut Bytes, _cpu: u32) -> Result<CpuTotals, Exp
         lost: bytes.number()?,
         tasks: take_map(bytes, take_task)?,
         causes: take_map(bytes, |bytes| Ok((take_cause(bytes)?, take_cause_time(bytes)?)))?,
+        softirq_tasks: BTreeMap::new(),
         tick_stops: take_map(bytes, take_tick_stop)?,
     })
 }

@@ -23,6 +23,7 @@ mod deflate;
 mod events;
 pub mod frame;
 mod groups;
+mod loads;
 mod sample;
 mod server;
 mod table;

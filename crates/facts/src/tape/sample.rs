@@ -4,13 +4,13 @@
 //! fullclock can add some. Tags ascend; each stands at most once.
 
 use super::wire::{Bytes, at_difference, difference, put_number, put_section, put_text};
-use super::{client, events, groups, server, table, tasks, users};
+use super::{client, events, groups, loads, server, table, tasks, users};
 use crate::client::ClientSample;
 use crate::counters::users::UserTimes;
 use crate::counters::{Counters, Family, Moment};
 use crate::database::ServerSample;
 use crate::parse::Expected;
-use crate::probe::ClockReading;
+use crate::probe::{ClockReading, LoadReading};
 use crate::trace::CpuTotals;
 use crate::{CpuSet, PerCpu};
 
@@ -27,12 +27,20 @@ pub struct Sample {
     pub client: Option<ClientSample>,
     /// What was seen of a database server since the sample before; `None` where none was looked at.
     pub server: Option<ServerSample>,
+    /// How long loads took since the sample before, by the CPU that the probe ran on; empty where it did not run.
+    pub loads: PerCpu<LoadReading>,
 }
 
 impl From<Counters> for Sample {
     fn from(counters: Counters) -> Sample {
-        let (clocks, totals) = (PerCpu::default(), PerCpu::default());
-        Sample { counters, clocks, totals, client: None, server: None }
+        Sample {
+            counters,
+            clocks: PerCpu::default(),
+            totals: PerCpu::default(),
+            client: None,
+            server: None,
+            loads: PerCpu::default(),
+        }
     }
 }
 
@@ -46,6 +54,7 @@ const TOTALS: u64 = 6;
 const USERS: u64 = 7;
 const CLIENT: u64 = 8;
 const SERVER: u64 = 9;
+const LOADS: u64 = 10;
 
 /// The tag of a family's table.
 fn tag(family: Family) -> u64 {
@@ -107,6 +116,8 @@ pub(super) fn payload(before: &Counters, sample: &Sample) -> Vec<u8> {
     finish(CLIENT, &mut section);
     server::put(&mut section, at, sample.server.as_ref());
     finish(SERVER, &mut section);
+    events::put(&mut section, &sample.loads, |out, it| loads::put(out, at, it));
+    finish(LOADS, &mut section);
     for ((_, was), (family, is)) in before.tables().zip(after.tables()) {
         table::put(&mut section, at, was, is);
         finish(tag(family), &mut section);
@@ -157,6 +168,7 @@ fn take_section(
         USERS => counters.users = users::take(section)?,
         CLIENT => sample.client = Some(client::take(section, at)?),
         SERVER => sample.server = Some(server::take(section, at)?),
+        LOADS => sample.loads = events::take(section, |bytes, cpu| loads::take(bytes, at, cpu))?,
         _ => {
             let Some(&family) = Family::ALL.iter().find(|it| self::tag(**it) == tag) else {
                 return Ok(false);

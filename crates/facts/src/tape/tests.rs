@@ -7,7 +7,7 @@ use crate::client::{ClientMetric, ClientSample, Heard, MarkText};
 use crate::counters::users::{self, Owner, UserTime, UserTimes};
 use crate::counters::{Counters, Family, Group, Groups, Moment, Name, Table, Task, Tasks};
 use crate::database::{Count, LogCounters, Look, ServerSample, SessionGroup};
-use crate::probe::ClockReading;
+use crate::probe::{ClockReading, LoadReading, LoadTime};
 use crate::trace::{Cause, CauseTime, Comm, CpuTotals, TaskTime, TickStop};
 use crate::{Fact, Hertz, Missing, PerCpu};
 use proptest::collection::{btree_map, btree_set, vec};
@@ -184,6 +184,7 @@ fn totals() -> impl Strategy<Value = CpuTotals> {
                 (cause, CauseTime { count, from_tasks, in_idle_ns: ns, in_task_ns: 3 })
             })
             .collect(),
+        softirq_tasks: [].into(),
         switches: 4,
         tick_stops: [(TickStop { dependency: 2, success: ns > 9 }, ns)].into(),
         lost: 5,
@@ -234,17 +235,39 @@ fn server() -> impl Strategy<Value = ServerSample> {
     })
 }
 
+fn loads() -> impl Strategy<Value = LoadReading> {
+    let time = || {
+        let of = |(best_ps, typical_ps)| LoadTime { best_ps, typical_ps };
+        (count(), count()).prop_map(of)
+    };
+    let times = (fact(time()), fact(time()));
+    (times, count(), count()).prop_map(|((memory, last_level), at_ns, took_ns)| LoadReading {
+        cpu: 0,
+        memory,
+        last_level,
+        at_ns,
+        took_ns,
+    })
+}
+
 fn sample() -> impl Strategy<Value = Sample> {
     let clocks = btree_map(0..3u32, fact(clock()), 0..2);
     let totals = btree_map(0..3u32, fact(totals()), 0..2);
     let client = proptest::option::of(client());
+    let loads = btree_map(0..3u32, fact(loads()), 0..2);
     let both = (client, proptest::option::of(server()));
-    (counters(), clocks, totals, both).prop_map(|(counters, clocks, totals, (client, server))| {
+    let parts = (counters(), clocks, totals, both, loads);
+    parts.prop_map(|(counters, clocks, totals, (client, server), loads)| {
         let of_cpu = |(cpu, clock): (u32, Fact<ClockReading>)| {
             (cpu, clock.map(|it| ClockReading { cpu, ..it }))
         };
         let clocks: PerCpu<ClockReading> = clocks.into_iter().map(of_cpu).collect();
-        Sample { counters, clocks, totals: totals.into_iter().collect(), client, server }
+        let on_cpu = |(cpu, loads): (u32, Fact<LoadReading>)| {
+            (cpu, loads.map(|it| LoadReading { cpu, ..it }))
+        };
+        let loads = loads.into_iter().map(on_cpu).collect();
+        let totals = totals.into_iter().collect();
+        Sample { counters, clocks, totals, client, server, loads }
     })
 }
 
@@ -321,6 +344,26 @@ fn a_second_in_which_two_counters_moved_takes_36_bytes() {
     encoder.frame(&at_second(1)).unwrap();
     let frame = encoder.frame(&at_second(2)).unwrap();
     assert_eq!(frame.len(), 36);
+}
+
+#[test]
+fn a_reading_of_loads_takes_at_most_32_bytes() {
+    let length = |loads: PerCpu<LoadReading>| {
+        let mut encoder = Encoder::new();
+        encoder.frame(&at_second(1)).unwrap();
+        encoder.frame(&Sample { loads, ..at_second(2) }).unwrap().len()
+    };
+    let time = |ps| Ok(LoadTime { best_ps: ps - 5_431, typical_ps: ps });
+    let reading = LoadReading {
+        cpu: 1,
+        memory: time(151_234),
+        last_level: time(17_345),
+        at_ns: 2_001_234_567,
+        took_ns: 351_234,
+    };
+    let with = length([(1, Ok(reading))].into_iter().collect());
+    let without = length(PerCpu::default());
+    assert!((10..=32).contains(&(with - without)), "{}", with - without);
 }
 
 #[test]

@@ -185,6 +185,12 @@ impl Timeline {
             let time = totals.tasks.entry(task.tid).or_default();
             time.interrupted_ns = time.interrupted_ns.saturating_add(elapsed_ns);
         }
+        if let (true, Some(task), Some(Cause::Softirq(number))) =
+            (self.sees_switches, self.running, self.causes.last())
+        {
+            let ns = totals.softirq_tasks.entry((*number, task.tid)).or_default();
+            *ns = ns.saturating_add(elapsed_ns);
+        }
         let account = match (self.running, self.causes.last()) {
             (None, _) => &mut totals.unknown_ns,
             (Some(task), Some(&cause)) => {

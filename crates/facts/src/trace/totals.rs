@@ -18,6 +18,9 @@ pub struct CpuTotals {
     pub tasks: BTreeMap<i32, TaskTime>,
     /// The interrupts and softirqs that began, ran or ended.
     pub causes: BTreeMap<Cause, CauseTime>,
+    /// The time of softirqs by number and by the task that they ran on top of, 0 being the idle task, in ns. Empty where switches
+    /// were not traced, and in recordings.
+    pub softirq_tasks: BTreeMap<(u8, i32), u64>,
     /// The number of context switches, those to and from the idle task included.
     pub switches: u64,
     /// The number of attempts to stop the tick, by outcome.
@@ -109,6 +112,9 @@ impl CpuTotals {
             add(&mut sum.from_tasks, time.from_tasks);
             add(&mut sum.in_idle_ns, time.in_idle_ns);
             add(&mut sum.in_task_ns, time.in_task_ns);
+        }
+        for (&of, &ns) in &next.softirq_tasks {
+            add(self.softirq_tasks.entry(of).or_default(), ns);
         }
         for (&stop, &count) in &next.tick_stops {
             add(self.tick_stops.entry(stop).or_default(), count);
@@ -239,6 +245,7 @@ mod tests {
                 idle_ns: ns,
                 tasks: [(7, task)].into(),
                 causes: [(Cause::LocalTimer, cause)].into(),
+                softirq_tasks: [((3, 7), ns)].into(),
                 ..CpuTotals::default()
             }
         };
@@ -250,6 +257,7 @@ mod tests {
         );
         assert_eq!(both.tasks[&7].comm, Comm::new("postgres"));
         assert_eq!((both.tasks[&7].interrupts, both.tasks[&7].interrupted_ns), (2, 5));
+        assert_eq!(both.softirq_tasks, [((3, 7), 5)].into());
         let ticks = both.causes[&Cause::LocalTimer];
         assert_eq!((ticks.count, ticks.from_tasks), (2, 2));
     }

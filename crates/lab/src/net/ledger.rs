@@ -218,6 +218,7 @@ mod tests {
             source: String::new(),
             uncertainty_ns: 1_000_000,
             interrupted_ns: None,
+            on_top_of: Vec::new(),
             party: None,
             cpus: Vec::new(),
             missing: Vec::new(),
@@ -235,6 +236,7 @@ mod tests {
             unexplained_ns: 20_000_000,
             unexplained: vec![(3, 20_000_000)],
             waiting: None,
+            loads: None,
             notes: Vec::new(),
         }
     }

@@ -8,11 +8,13 @@
 //! last digit. Whether the rates differ is a verdict of two moments; only then are there causes.
 
 mod causes;
+mod loads;
 mod second;
 #[cfg(test)]
 mod tests;
 
 pub use causes::{Cause, LEAST_SHARE, Shares, What};
+pub use loads::{LoadTimes, Loads, Shared};
 pub use second::{Lines, Second, Task, Totals};
 
 use crate::stats::Sample;
@@ -73,6 +75,8 @@ pub struct Why {
     pub rate: Moments,
     /// Whether the CPU time per unit of work differs.
     pub cost: Fact<Moments>,
+    /// How long loads took.
+    pub loads: Loads,
     /// What makes up the change, B over A.
     pub shares: Fact<Shares>,
     /// Only where the numbers differ: what explains the change in its direction, the largest first.
@@ -116,6 +120,7 @@ pub fn why(a: &Recording, b: &Recording) -> Result<Why, Incomparable> {
     let logs = |of: fn(&Piece) -> f64| pieces.each_ref().map(|it| it.iter().map(of).collect());
     let rate = judged(logs(|it| it.number.ln()));
     let cost = costs(seconds, length, work).map(judged);
+    let loads = Loads::of(seconds);
     let shares = Shares::of(&totals, work);
     let causes = match (&rate.verdict, &shares) {
         (Verdict::Claimed(ratio), Ok(shares)) if ratio.log * shares.total > 0.0 => {
@@ -127,7 +132,8 @@ pub fn why(a: &Recording, b: &Recording) -> Result<Why, Incomparable> {
     let elapsed_s: f64 = seconds.iter().flat_map(|it| it.iter()).map(|it| it.elapsed_s).sum();
     let piece_s = length as f64 * elapsed_s / n_seconds.max(1) as f64;
     let n_pieces = pieces.each_ref().map(Vec::len);
-    Ok(Why { metric, work, totals, piece_s, pieces: n_pieces, rate, cost, shares, causes })
+    let pieces = n_pieces;
+    Ok(Why { metric, work, totals, piece_s, pieces, rate, cost, loads, shares, causes })
 }
 
 fn same_metric(a: &Recording, b: &Recording) -> Result<ClientMetric, Incomparable> {
@@ -207,10 +213,15 @@ fn costs(seconds: [&[Second]; 2], length: usize, work: Work) -> Fact<[Vec<f64>; 
 
 /// Judges logarithms of the pieces of A and B.
 fn judged(logs: [Vec<f64>; 2]) -> Moments {
+    judged_within(logs, confidence(1), None)
+}
+
+/// The same with a confidence, and with a margin within which both are the same.
+fn judged_within(logs: [Vec<f64>; 2], confidence: f64, margin: Option<f64>) -> Moments {
     let have = logs.iter().map(Vec::len).min().unwrap_or_default();
     let [a, b] = logs.map(Sample::new);
     match (a, b) {
-        (Ok(a), Ok(b)) => of_moments(&a, &b, confidence(1), None, None),
+        (Ok(a), Ok(b)) => of_moments(&a, &b, confidence, None, margin),
         _ => Moments {
             verdict: Verdict::TooFew { have, needed: LEAST_PIECES, so_far: None },
             allowance: Allowance { largest_move: 0.0, between_runs: BetweenRuns::ASSUMED },

@@ -1,5 +1,6 @@
 //! What a comparison of recordings takes from each second, and the sums of all of them.
 
+use facts::probe::LoadReading;
 use facts::{Fact, Missing};
 use rules::spans::{Span, Who};
 
@@ -16,6 +17,8 @@ pub struct Second {
     pub tasks: Fact<Vec<Task>>,
     /// CPU seconds by line of the ledger.
     pub lines: Lines<Fact<f64>>,
+    /// How long loads took in it.
+    pub loads: Vec<LoadReading>,
 }
 
 /// CPU seconds of the lines of the ledger that explain a change of CPU time.
@@ -66,6 +69,7 @@ impl Second {
                 stolen: line("stolen"),
                 slow: line("slow-clock"),
             },
+            loads: span.loads.clone(),
         }
     }
 }

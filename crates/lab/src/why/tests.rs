@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 /// A run of 30 seconds on two CPUs.
 #[derive(Clone, Copy)]
-struct Made {
+pub(super) struct Made {
     number: f64,
     client: f64,
     server: f64,
@@ -14,13 +14,13 @@ struct Made {
     slow: f64,
 }
 
-const A: Made = Made { number: 1000.0, client: 0.2, server: 1.4, other: 0.0, slow: 0.0 };
+pub(super) const A: Made = Made { number: 1000.0, client: 0.2, server: 1.4, other: 0.0, slow: 0.0 };
 
 fn task(who: Who, name: &str, run_s: f64) -> Task {
     Task { who, name: name.to_owned(), run_s, wait_s: 0.1 }
 }
 
-fn seconds(made: Made) -> Vec<Second> {
+pub(super) fn seconds(made: Made) -> Vec<Second> {
     let second = |at: u32| {
         // A percent of noise without a trend.
         let noise = 1.0 + f64::from(at * 7 % 11) / 1000.0;
@@ -39,6 +39,7 @@ fn seconds(made: Made) -> Vec<Second> {
                 stolen: Ok(0.0),
                 slow: Ok(made.slow),
             },
+            loads: Vec::new(),
         }
     };
     (0..30).map(second).collect()
@@ -51,6 +52,10 @@ fn recording(seconds: Vec<Second>) -> Recording {
 
 fn compared(b: Made) -> Why {
     why(&recording(seconds(A)), &recording(seconds(b))).unwrap()
+}
+
+pub(super) fn compared_with(a: Vec<Second>, b: Vec<Second>) -> Why {
+    why(&recording(a), &recording(b)).unwrap()
 }
 
 /// The causes, each with its share in percent.

@@ -109,6 +109,7 @@ mod tests {
             source: "/proc/schedstat".to_owned(),
             uncertainty_ns: 1_000_000,
             interrupted_ns: None,
+            on_top_of: Vec::new(),
             party: None,
             cpus: cpus.to_vec(),
             missing: Vec::new(),
@@ -135,6 +136,7 @@ mod tests {
             unexplained_ns: 200_000_000,
             unexplained: vec![(0, 200_000_000), (1, 0)],
             waiting: None,
+            loads: None,
             notes: Vec::new(),
         };
         insta::assert_snapshot!(csv(&ledger));

@@ -4,7 +4,7 @@ use super::{Group, groups};
 use crate::audit::describe;
 use crate::document::{Align, Bar, Block, Cell, Document, Role, Table, Text, Tone};
 use facts::{CpuSet, HostView};
-use rules::ledger::{Explanation, Ledger, Line};
+use rules::ledger::{Explanation, Ledger, Line, LoadTimes};
 use rules::loss::{Kind, Method, Party};
 
 /// Parts of a line that are shown, unless all are asked for.
@@ -28,6 +28,8 @@ pub fn document(name: &str, host: &HostView, ledger: &Ledger, verbose: bool) -> 
     document.labelled("capacity", capacity(ledger));
     document.push(Block::Table(Waterfall { ledger, verbose }.table()));
     waiting(&mut document, ledger);
+    on_top_of(&mut document, ledger);
+    loads(&mut document, ledger);
     interrupted(&mut document, ledger, verbose);
     explanations(&mut document, ledger);
     unknown(&mut document, ledger);
@@ -252,6 +254,50 @@ fn waiting(document: &mut Document, ledger: &Ledger) {
             )
         }
         Err(missing) => format!("time runnable and waiting is unknown: {}", missing.advice()),
+    };
+    document.labelled("also", text);
+}
+
+/// Tasks that a kind of softirq ran on top of: as many are named.
+const MOST_TASKS: usize = 4;
+
+/// What ran on top of which tasks: the loopback interface receives in the send(2) of whoever sent.
+fn on_top_of(document: &mut Document, ledger: &Ledger) {
+    let whole = ledger.capacity_ns();
+    for line in ledger.lines.iter().filter(|it| !it.on_top_of.is_empty()) {
+        let Some(ns) = line.ns.as_ref().ok().filter(|ns| share(**ns, whole) >= SMALLEST_PART)
+        else {
+            continue;
+        };
+        let shown = line.on_top_of.iter().take(MOST_TASKS).map(|it| {
+            let of_it = share(i64::try_from(it.ns).unwrap_or(i64::MAX), *ns) * 100.0;
+            let task = it.task.as_deref().map(crate::harmless::harmless);
+            let place = task.map_or("on idle CPUs".to_owned(), |task| format!("in {task}"));
+            format!("{of_it:.0} % {place}")
+        });
+        let parts: Vec<String> = shown.collect();
+        document.labelled("beside", format!("{}: of it {}", line.part, parts.join(", ")));
+    }
+}
+
+/// How long loads took, which no share of time shows.
+fn loads(document: &mut Document, ledger: &Ledger) {
+    let Some(loads) = &ledger.loads else { return };
+    let shown = |from: &str, it: &LoadTimes| {
+        let [median, lowest] = [it.median_ps, it.lowest_ps].map(|ps| ps as f64 / 1e3);
+        let of = facts::quantity::counted(it.readings as u64, "reading");
+        let lowest = match it.readings {
+            1 => String::new(),
+            _ => format!(", the lowest {lowest:.1} ns"),
+        };
+        format!("from {from} {median:.1} ns ({of}{lowest})")
+    };
+    let kinds = [("memory", &loads.memory), ("the last-level cache", &loads.last_level)];
+    let known = kinds.into_iter().filter_map(|(from, it)| Some(shown(from, it.as_ref().ok()?)));
+    let known: Vec<String> = known.collect();
+    let text = match &loads.memory {
+        Err(missing) if known.is_empty() => format!("the time of a load is unknown: {missing}"),
+        _ => format!("a load takes {}", known.join(", ")),
     };
     document.labelled("also", text);
 }

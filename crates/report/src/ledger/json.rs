@@ -31,8 +31,25 @@ pub(crate) struct LedgerDocument<'a> {
     /// How long the threads of the chosen processes were runnable and waited; null where none was chosen. It is demand, and no
     /// part of the capacity.
     waiting: Option<Answer<'a, Waiting>>,
+    /// How long a load that needs the one before took, by the load probe; null where it did not run.
+    loads: Option<Loads<'a>>,
     /// What has to be said with the results.
     notes: &'a [String],
+}
+
+/// The time of loads, by where they came from.
+#[derive(Serialize, JsonSchema)]
+struct Loads<'a> {
+    memory: Answer<'a, LoadTimes>,
+    last_level: Answer<'a, LoadTimes>,
+}
+
+/// The time of one load over several readings.
+#[derive(Serialize, JsonSchema)]
+struct LoadTimes {
+    median_ns: f64,
+    lowest_ns: f64,
+    readings: usize,
 }
 
 /// The clock that counts as the whole.
@@ -70,6 +87,9 @@ struct Line<'a> {
     /// and on other lines.
     #[schemars(range(min = 0))]
     interrupted_s: Option<f64>,
+    /// Of traced softirqs: which tasks they ran on top of, the largest first. A softirq of the loopback interface runs on top of the
+    /// task that sends. Empty where that is unknown, and on other lines.
+    on_top_of: Vec<OnTopOf<'a>>,
     /// CPUs of which it is unknown; on the first line of a loss only.
     missing_cpus: Vec<MissingCpu<'a>>,
     /// Who is responsible, where evidence shows it.
@@ -78,6 +98,15 @@ struct Line<'a> {
     cpus: Vec<CpuTime>,
     /// Findings of the audit that explain it.
     findings: Vec<Explaining<'a>>,
+}
+
+/// Tasks that softirqs ran on top of.
+#[derive(Serialize, JsonSchema)]
+struct OnTopOf<'a> {
+    /// What the tasks are called; null of idle CPUs.
+    task: Option<&'a str>,
+    #[schemars(range(min = 0))]
+    time_s: f64,
 }
 
 /// What no line accounts for.
@@ -145,8 +174,17 @@ pub fn ledger(head: &Head, host: &HostView, ledger: &Ledger) -> Result<String> {
                 stopped_s: it.stopped_ns.map(seconds),
             })
         }),
+        loads: ledger.loads.as_ref().map(|it| Loads {
+            memory: Answer::of(&it.memory, load_times),
+            last_level: Answer::of(&it.last_level, load_times),
+        }),
         notes: &ledger.notes,
     })
+}
+
+fn load_times(it: &ledger::LoadTimes) -> LoadTimes {
+    let ns = |ps: u64| ps as f64 / 1e3;
+    LoadTimes { median_ns: ns(it.median_ps), lowest_ns: ns(it.lowest_ps), readings: it.readings }
 }
 
 fn line(line: &ledger::Line, capacity: i64) -> Line<'_> {
@@ -162,6 +200,11 @@ fn line(line: &ledger::Line, capacity: i64) -> Line<'_> {
         source: &line.source,
         uncertainty_s: seconds(line.uncertainty_ns),
         interrupted_s: line.interrupted_ns.map(seconds),
+        on_top_of: line
+            .on_top_of
+            .iter()
+            .map(|it| OnTopOf { task: it.task.as_deref(), time_s: seconds(it.ns) })
+            .collect(),
         missing_cpus: line.missing.iter().map(missing_cpu).collect(),
         party: line.party.map(Party::name),
         cpus: line

@@ -6,7 +6,7 @@ use super::{Report, notes};
 use crate::bench::verdict_view::{AllowanceView, VerdictView};
 use crate::json::{Answer, Head, Opening, pretty};
 use lab::verdict::Moments;
-use lab::why::{What, Work};
+use lab::why::{LoadTimes, What, Work};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Result;
@@ -35,6 +35,10 @@ pub(crate) struct WhyDocument<'a> {
     shares: Answer<'a, SharesView>,
     /// Only where the rates differ: what explains it, the largest first.
     causes: Vec<CauseView<'a>>,
+    /// How long loads from memory took, and whether that differs.
+    memory_load: Answer<'a, LoadView>,
+    /// The same of loads from the last-level cache.
+    last_level_load: Answer<'a, LoadView>,
     /// The numbers of both.
     values: Vec<Value<'a>>,
     notes: Vec<String>,
@@ -60,6 +64,18 @@ struct CauseView<'a> {
     /// How much of the change it explains: 1 is all of it.
     share: f64,
     sentence: String,
+}
+
+/// The time of one load that needs the one before, in a probe that does the same in both recordings.
+#[derive(Serialize, JsonSchema)]
+struct LoadView {
+    /// The geometric mean of the readings of A.
+    a_ns: f64,
+    b_ns: f64,
+    a_readings: usize,
+    b_readings: usize,
+    /// B over A.
+    verdict: VerdictView,
 }
 
 /// A number of both recordings.
@@ -109,7 +125,9 @@ pub fn json(head: &Head, report: &Report<'_>) -> Result<String> {
                 CauseView { what, name, share: it.share, sentence: cause(why, it) }
             })
             .collect(),
-        values: rows.iter().map(|it| value(it, &why.metric.unit)).collect(),
+        memory_load: Answer::of(&why.loads.memory, load),
+        last_level_load: Answer::of(&why.loads.last_level, load),
+        values: rows.iter().filter_map(|it| value(it, &why.metric.unit)).collect(),
         notes: notes(report),
     })
 }
@@ -132,13 +150,20 @@ fn what(of: &What) -> (&'static str, Option<&str>) {
     }
 }
 
-fn value<'a>(row: &'a Row, of_client: &'a str) -> Value<'a> {
+fn load(of: &LoadTimes) -> LoadView {
+    let ([a_ns, b_ns], [a_readings, b_readings]) = (of.ns, of.readings);
+    LoadView { a_ns, b_ns, a_readings, b_readings, verdict: moments(&of.moments) }
+}
+
+/// Loads have fields of their own.
+fn value<'a>(row: &'a Row, of_client: &'a str) -> Option<Value<'a>> {
     let (quantity, unit) = match row.quantity {
         Quantity::Rate => ("rate", of_client),
         Quantity::Cost => ("cost", "ms"),
         Quantity::Share => ("share", "share"),
         Quantity::Wait => ("wait", "s/s"),
+        Quantity::Load => return None,
     };
     let [a, b] = row.values.each_ref().map(|it| Answer::of(it, |it| *it));
-    Value { quantity, label: &row.label, unit, a, b }
+    Some(Value { quantity, label: &row.label, unit, a, b })
 }

@@ -29,6 +29,8 @@ pub(super) enum Quantity {
     Share,
     /// Waiting for a CPU: seconds of all tasks together in each second.
     Wait,
+    /// The time of a load, in ns.
+    Load,
 }
 
 /// Tasks that never took as large a share have no row.
@@ -68,6 +70,13 @@ pub(super) fn rows(why: &Why) -> Vec<Row> {
     rows.push(row(Quantity::Share, quota, &|it| share(it, &it.lines.quota)));
     rows.push(row(Quantity::Share, "slow clock".to_owned(), &|it| share(it, &it.lines.slow)));
     rows.push(row(Quantity::Share, "stolen".to_owned(), &|it| share(it, &it.lines.stolen)));
+    for (from, times) in
+        [("memory", &why.loads.memory), ("the last-level cache", &why.loads.last_level)]
+    {
+        let values =
+            [0, 1].map(|it| times.as_ref().map(|times| times.ns[it]).map_err(Missing::clone));
+        rows.push(Row { quantity: Quantity::Load, label: format!("load from {from}"), values });
+    }
     rows
 }
 
@@ -117,10 +126,10 @@ impl Row {
     fn change(&self) -> String {
         let [Ok(a), Ok(b)] = &self.values else { return String::new() };
         match self.quantity {
-            Quantity::Rate | Quantity::Cost if *a > 0.0 => {
+            Quantity::Rate | Quantity::Cost | Quantity::Load if *a > 0.0 => {
                 format!("{:+.1} %", (b / a - 1.0) * 100.0)
             }
-            Quantity::Rate | Quantity::Cost => String::new(),
+            Quantity::Rate | Quantity::Cost | Quantity::Load => String::new(),
             Quantity::Share => format!("{:+.1} points", (b - a) * 100.0),
             Quantity::Wait => format!("{:+.2} s/s", b - a),
         }
@@ -134,6 +143,7 @@ impl Quantity {
             Quantity::Cost => format!("{} ms", four_digits(value)),
             Quantity::Share => format!("{:.1} %", value * 100.0),
             Quantity::Wait => format!("{value:.2} s/s"),
+            Quantity::Load => format!("{value:.1} ns"),
         }
     }
 }

@@ -3,7 +3,9 @@
 use super::*;
 use crate::document::Format;
 use crate::json::Head;
+use facts::Missing;
 use facts::client::ClientMetric;
+use facts::probe::{LoadReading, LoadTime};
 use lab::why::{Lines, Recording, Second, Task, why};
 use rules::spans::Who;
 
@@ -27,6 +29,7 @@ fn recording(number: f64, server: f64, intruder: f64) -> Recording {
                 stolen: Ok(0.0),
                 slow: Ok(0.01),
             },
+            loads: Vec::new(),
         }
     };
     let metric = ClientMetric { client: "hammerdb".to_owned(), unit: "tpm".to_owned() };
@@ -54,7 +57,8 @@ fn a_third_fewer_transactions_with_equal_ledgers_are_the_cost_of_each() {
         "fewer tpm than A (99 % interval ",
         ": 43,611 against 61,344",
         "CPU time per transaction explains all of it: 1.369 ms in A and 1.926 ms in B, most of the change in `PostgreSQL backend`",
-        "At the same clock that is less work per cycle or more work per transaction; a recording does not tell which.",
+        "At the same clock that is less work per cycle or more work per transaction; whether a shared cache or memory is the cause was not measured in both.",
+        "| load from memory | unknown | unknown |",
         "| CPU time per transaction: client tclsh |",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
@@ -86,4 +90,55 @@ fn equal_runs_have_no_cause_and_those_that_wait_are_told_for_what() {
         "{text}"
     );
     assert!(text.contains("so it was for something else: log, locks, network"), "{text}");
+}
+
+/// A run of so many tpm in which loads take as long as that, in nanoseconds.
+fn loaded(number: f64, memory: f64, last_level: f64) -> Recording {
+    let mut recording = recording(number, 1.2, 0.0);
+    for (at, second) in (0..).zip(&mut recording.seconds) {
+        let time = |ns: f64| {
+            let ps = (ns * 1e3 * (1.0 + f64::from(at * 7 % 11) / 1000.0)) as u64;
+            LoadTime { best_ps: ps, typical_ps: ps }
+        };
+        let cpu = 0;
+        let (memory, last_level) = (Ok(time(memory)), Ok(time(last_level)));
+        second.loads = vec![LoadReading { cpu, memory, last_level, at_ns: 0, took_ns: 1 }];
+    }
+    recording
+}
+
+#[test]
+fn dearer_work_is_told_from_memory_that_slowed_down_by_the_time_of_loads() {
+    let a = loaded(61_035.0, 95.0, 20.0);
+    let (text, json) = texts(&a, &loaded(43_391.0, 140.0, 20.0));
+    for part in [
+        "and a cache or memory that CPUs share explains a part of it at least: a load from memory takes 95.5 ns in A and 140.7 ns in B, +47",
+        "| load from memory | 95.5 ns | 140.7 ns | +47.4 % |",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert_eq!(json["memory_load"]["verdict"]["is"], "claimed");
+    let (text, json) = texts(&a, &loaded(43_391.0, 95.2, 20.0));
+    assert!(text.contains("; a slower cache or memory is excluded: a load from memory"), "{text}");
+    assert!(json["values"].as_array().unwrap().iter().all(|it| it["quantity"] != "load"));
+    let mut once = loaded(43_391.0, 140.0, 20.0);
+    once.seconds.iter_mut().skip(1).for_each(|it| it.loads.clear());
+    let (text, _) = texts(&a, &once);
+    assert!(text.contains("the time of loads does not decide"), "{text}");
+    assert!(text.contains("in B, of too few readings"), "{text}");
+}
+
+#[test]
+fn a_kind_of_load_that_cannot_be_timed_is_left_out_of_the_sentence() {
+    let without = |mut recording: Recording| {
+        for reading in recording.seconds.iter_mut().flat_map(|it| &mut it.loads) {
+            reading.last_level = Err(Missing::not_here("a load", "sysfs shows no such cache"));
+        }
+        recording
+    };
+    let [a, b] = [61_035.0, 43_391.0].map(|it| without(loaded(it, 95.0, 20.0)));
+    let (text, json) = texts(&a, &b);
+    assert!(text.contains("a slower cache or memory is excluded"), "{text}");
+    assert!(!text.contains("a load from the last-level cache"), "{text}");
+    assert!(json["last_level_load"]["missing"].is_object(), "{json}");
 }

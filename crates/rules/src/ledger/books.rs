@@ -14,6 +14,7 @@ use super::run_time::Accounting;
 use super::settlement::Settlement;
 use super::stolen::stolen;
 use super::tasks::{TaskIndex, TaskTimes};
+use facts::trace::Comm;
 use facts::{Fact, Missing};
 
 /// The books of one CPU.
@@ -130,6 +131,16 @@ impl<'a> Books<'a> {
 }
 
 impl Shared<'_> {
+    /// What a traced task is called: by the trace, or else by the samples.
+    pub(super) fn name_of(&self, tid: i32, comm: Comm) -> String {
+        if !comm.is_empty() {
+            return comm.to_string();
+        }
+        let index = self.tasks.as_ref().ok();
+        let known = u32::try_from(tid).ok().and_then(|it| index?.owner(it));
+        known.map_or_else(|| format!("task {tid}"), |(_, name)| name.clone())
+    }
+
     /// Tasks without interrupts and stolen time, and the stolen time that was more than all tasks.
     fn net(
         &self,

@@ -4,7 +4,7 @@ use crate::check::Check;
 use crate::finding::Finding;
 use crate::interval::Interval;
 use crate::spin::GapBooks;
-use facts::probe::{ClockReading, EventCost, EventCosts};
+use facts::probe::{ClockReading, EventCost, EventCosts, LoadReading};
 use facts::trace::CpuTotals;
 use facts::trace::waits::Wait;
 use facts::{CpuSet, Fact, HostView, Missing, PerCpu};
@@ -20,6 +20,8 @@ pub struct Evidence<'a> {
     pub traced: PerCpu<CpuTotals>,
     /// What the chain probe saw on each CPU between the two samples.
     pub clocks: PerCpu<Vec<ClockReading>>,
+    /// How long loads took between the two samples, on one CPU after the other.
+    pub loads: Vec<LoadReading>,
     /// What a spinner saw on each CPU, instead of the tasks that otherwise run there; a CPU that is not here was not
     /// spun on.
     pub spun: PerCpu<Spun>,
@@ -58,6 +60,7 @@ impl<'a> Evidence<'a> {
             interval,
             traced: PerCpu::default(),
             clocks: PerCpu::default(),
+            loads: Vec::new(),
             spun: PerCpu::default(),
             costs: Err(Missing::not_here(
                 "cost of an event",

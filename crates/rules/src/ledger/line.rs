@@ -27,6 +27,8 @@ pub struct Line {
     /// Of time that tasks ran: interrupts and softirqs that came meanwhile, in nanoseconds of all CPUs. They have lines
     /// of their own, and with them it is what the scheduler counts. `None` where that is not known.
     pub interrupted_ns: Option<u64>,
+    /// Of traced softirqs: what of it ran on top of which tasks, the largest first; the rest is of an unknown one.
+    pub on_top_of: Vec<OnTopOf>,
     /// Who is responsible, where evidence shows it.
     pub party: Option<Party>,
     /// What each CPU has lost to it.
@@ -35,6 +37,15 @@ pub struct Line {
     pub missing: Vec<(u32, Missing)>,
     /// Findings of the audit that explain it.
     pub findings: Vec<Explanation>,
+}
+
+/// A part of a kind of softirq.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OnTopOf {
+    /// What the tasks are called; `None` of idle CPUs.
+    pub task: Option<String>,
+    /// Nanoseconds of all CPUs.
+    pub ns: u64,
 }
 
 /// A finding of the audit that explains a line.
@@ -122,6 +133,7 @@ impl Line {
             source: String::new(),
             uncertainty_ns: 0,
             interrupted_ns: None,
+            on_top_of: Vec::new(),
             party: None,
             cpus: Vec::new(),
             missing: Vec::new(),

@@ -16,12 +16,14 @@ mod evidence;
 pub(crate) mod idle_time;
 pub(crate) mod interruptions;
 mod line;
+mod loads;
 mod notes;
 pub(crate) mod owner;
 mod quota;
 mod reference;
 mod run_time;
 mod settlement;
+mod softirqs;
 mod spun;
 mod stolen;
 pub(crate) mod tasks;
@@ -34,7 +36,8 @@ pub(crate) mod work;
 pub use books::Books;
 pub use clock::Reference;
 pub use evidence::{EndedTasks, Evidence, ServerTasks, Spun};
-pub use line::{Explanation, Line};
+pub use line::{Explanation, Line, OnTopOf};
+pub use loads::{LoadTimes, Loads};
 pub use users::name as name_of_kind;
 pub use waiting::Waiting;
 
@@ -63,6 +66,8 @@ pub struct Ledger {
     pub unexplained: Vec<(u32, i64)>,
     /// What the chosen processes waited for a CPU: demand, not capacity.
     pub waiting: Option<Fact<Waiting>>,
+    /// How long loads from memory and from the last-level cache took; `None` where nobody timed any.
+    pub loads: Option<Loads>,
     /// What has to be said with it.
     pub notes: Vec<String>,
 }
@@ -109,6 +114,7 @@ pub fn close(evidence: &Evidence<'_>) -> Ledger {
     for loss in LOSSES {
         lines.extend(line::lines(loss, &books, &mut unexplained, evidence.findings));
     }
+    softirqs::attribute(evidence, &shared, &mut lines);
     if let (true, Some(why)) = (books.is_empty(), absence.reason()) {
         lines.iter_mut().for_each(|line| line.ns = Err(why.clone()));
     }
@@ -122,6 +128,7 @@ pub fn close(evidence: &Evidence<'_>) -> Ledger {
         unexplained_ns,
         unexplained,
         waiting: waiting::waiting(evidence, &shared),
+        loads: Loads::of(&evidence.loads),
         notes,
         cpus,
     }

@@ -90,7 +90,9 @@ The time in softirqs, by kind: network packets (NET_RX), timers, RCU, the schedu
 ## How it is measured
 By tracepoints on entry and exit, in ksoftirqd too. Else, on a kernel with CONFIG_IRQ_TIME_ACCOUNTING, by `softirq` of
 /proc/stat, which leaves out ksoftirqd. With neither, their time is in the cost of the interrupts that raised them, or
-stays part of what they interrupt.
+stays part of what they interrupt. With a trace of context switches, the tasks are named that each kind ran on top of: the
+NET_RX of the loopback interface runs in the send(2) of the task that sends, on its CPU. ksoftirqd and idle CPUs are named, too. A
+softirq of an interrupt runs on top of any task.
 
 ## What fixes it
 NET_RX: spread a network card's queues, or keep them off the CPUs of the database. RCU: `rcu_nocbs=`.

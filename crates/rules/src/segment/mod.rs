@@ -11,7 +11,7 @@ pub use gap::Gap;
 use crate::interval::Interval;
 use facts::counters::Counters;
 use facts::counters::users::UserTimes;
-use facts::probe::ClockReading;
+use facts::probe::{ClockReading, LoadReading};
 use facts::quantity::counted;
 use facts::tape::Sample;
 use facts::trace::CpuTotals;
@@ -28,6 +28,7 @@ pub struct Segment {
     /// How many samples there are, at both ends and between.
     pub samples: usize,
     clocks: BTreeMap<u32, Thinned<ClockReading>>,
+    loads: Thinned<LoadReading>,
     /// Each CPU's traces, as long as there is one for every sample behind the first.
     traced: BTreeMap<u32, (usize, CpuTotals)>,
 }
@@ -40,6 +41,7 @@ impl Segment {
             samples: 1,
             // What was probed and traced belongs to the time before the sample.
             clocks: BTreeMap::new(),
+            loads: Thinned::default(),
             traced: BTreeMap::new(),
         }
     }
@@ -47,6 +49,9 @@ impl Segment {
     pub(crate) fn extend(&mut self, sample: Sample) {
         for (cpu, &clock) in sample.clocks.known() {
             self.clocks.entry(cpu).or_default().push(clock);
+        }
+        for (_, reading) in sample.loads.known() {
+            self.loads.push(reading.clone());
         }
         for (cpu, totals) in sample.totals.known() {
             let (n_traced, sum) = self.traced.entry(cpu).or_default();
@@ -71,6 +76,11 @@ impl Segment {
     /// What the clock probe saw on each CPU: some thousand readings at most, evenly over time.
     pub fn clocks(&self) -> PerCpu<Vec<ClockReading>> {
         self.clocks.iter().map(|(&cpu, readings)| (cpu, Ok(readings.kept().to_vec()))).collect()
+    }
+
+    /// How long loads took: some thousand readings at most, evenly over time.
+    pub fn loads(&self) -> Vec<LoadReading> {
+        self.loads.kept().to_vec()
     }
 
     /// What was traced on each CPU, added up; missing where it was not traced all the time.

@@ -15,6 +15,7 @@ pub use workers::{Who, Worker, workers};
 use crate::ledger::Ledger;
 use facts::client::MarkText;
 use facts::counters::Moment;
+use facts::probe::LoadReading;
 use facts::{Fact, Missing};
 
 /// One piece of a recording.
@@ -30,6 +31,8 @@ pub struct Span {
     pub workers: Fact<Vec<Worker>>,
     /// The mean of the client's numbers over the piece.
     pub client: Fact<f64>,
+    /// How long loads took in it.
+    pub loads: Vec<LoadReading>,
     /// What the client marked in it.
     pub marks: Vec<MarkText>,
     /// What was seen of a database server in it.

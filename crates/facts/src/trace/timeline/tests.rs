@@ -65,6 +65,19 @@ fn an_interrupt_is_carved_out_of_the_softirq_and_that_out_of_the_task() {
 }
 
 #[test]
+fn a_softirq_belongs_to_the_task_that_it_ran_on_top_of() {
+    let of = |mut timeline: Timeline| {
+        timeline.begin(0);
+        let events =
+            "100:5 +net, 150:5 +timer, 170:5 -timer, 300:5 -net, 400:5 >0, 500:0 +net, 530:0 -net";
+        events.split(", ").for_each(|it| timeline.push(&event(it)));
+        timeline.end(1000).softirq_tasks
+    };
+    assert_eq!(of(Timeline::new()), [((3, 0), 30), ((3, 5), 180)].into());
+    assert_eq!(of(Timeline::without_switches()), [].into());
+}
+
+#[test]
 fn an_interrupt_of_the_idle_task_is_carved_out_of_idle() {
     assert_eq!(
         account("100:0 +timer, 130:0 -timer, 400:0 >5, 600:5 >0"),

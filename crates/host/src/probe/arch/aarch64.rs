@@ -5,7 +5,7 @@
 //! bounds what a probe can tell apart. Linux lets user space read it: the vDSO relies on that.
 #![expect(unsafe_code, reason = "time counter and chains are instructions without a Rust name")]
 
-use super::{BLOCK, Chain};
+use super::{BLOCK, Chain, Flush};
 use std::arch::asm;
 use std::hint::black_box;
 
@@ -13,6 +13,20 @@ use std::hint::black_box;
 pub(crate) const ADDS: Option<Chain> = Some(adds);
 /// A chain of exclusive ors.
 pub(crate) const XORS: Option<Chain> = Some(xors);
+
+/// DC CIVAC, which cleans and invalidates a line down to memory. Linux lets user space do that (SCTLR_EL1.UCI).
+pub(crate) const FLUSH: Option<Flush> = Some(Flush { line, wait });
+
+fn line(word: &u64) {
+    let word = std::ptr::from_ref(word);
+    // SAFETY: the line is a valid one, and holds the same values afterwards.
+    unsafe { asm!("dc civac, {}", in(reg) word, options(nostack, preserves_flags)) };
+}
+
+fn wait() {
+    // SAFETY: it waits and changes nothing.
+    unsafe { asm!("dsb ish", options(nostack, preserves_flags)) };
+}
 
 /// CNTVCT, read wherever the CPU likes among the instructions around it.
 #[inline(always)]

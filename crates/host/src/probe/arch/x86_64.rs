@@ -5,15 +5,28 @@
 //! they rename registers, in no time. A register with itself would be a zeroing idiom.
 #![expect(unsafe_code, reason = "time counter and chains are instructions without a Rust name")]
 
-use super::{BLOCK, Chain};
+use super::{BLOCK, Chain, Flush};
 use std::arch::asm;
-use std::arch::x86_64::{_mm_lfence, _rdtsc};
+use std::arch::x86_64::{_mm_clflush, _mm_lfence, _mm_mfence, _rdtsc};
 use std::hint::black_box;
 
 /// A chain of additions.
 pub(crate) const ADDS: Option<Chain> = Some(adds);
 /// A chain of exclusive ors.
 pub(crate) const XORS: Option<Chain> = Some(xors);
+
+/// CLFLUSH, which takes a line out of the caches of all CPUs, and MFENCE, which waits for it (SDM vol. 2).
+pub(crate) const FLUSH: Option<Flush> = Some(Flush { line, wait });
+
+fn line(word: &u64) {
+    // SAFETY: part of SSE2, which every x86-64 has; the line that is written back and flushed is a valid one.
+    unsafe { _mm_clflush(std::ptr::from_ref(word).cast()) };
+}
+
+fn wait() {
+    // SAFETY: part of SSE2; it touches no memory of ours.
+    unsafe { _mm_mfence() };
+}
 
 /// TSC, read wherever the CPU likes among the instructions around it.
 #[inline(always)]

@@ -5,9 +5,10 @@
 //! cgroup-v1/memory.rst). Guests may be shown a cache that is not the machine's.
 
 use crate::failure::Failure;
+use facts::Fact;
 use facts::parse::{Expected, number, words};
-use facts::{Fact, Missing};
 use host::Source;
+use host::probe::caches;
 
 /// The share of accesses that find their line in the cache is one by this, once the cache is full.
 const CACHES: u64 = 8;
@@ -34,7 +35,7 @@ pub(super) struct Size {
 ///
 /// Errors: there is too little memory for that.
 pub(super) fn of_buffer(source: &dyn Source, cpu: u32) -> Result<Size, Failure> {
-    let cache = last_level(source, cpu);
+    let cache = caches(source, cpu).map(|it| it.last_bytes);
     let room = room(source);
     let cache_bytes = *cache.as_ref().unwrap_or(&UNKNOWN_CACHE);
     let bytes = cache_bytes.saturating_mul(CACHES).min(MOST_BYTES).min(room.unwrap_or(u64::MAX));
@@ -59,26 +60,6 @@ pub(super) fn of_buffer(source: &dyn Source, cpu: u32) -> Result<Size, Failure> 
 
 fn mebibytes(bytes: u64) -> String {
     format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
-}
-
-/// The size of the cache of the highest level that `cpu` has, in bytes.
-fn last_level(source: &dyn Source, cpu: u32) -> Fact<u64> {
-    let folder = format!("/sys/devices/system/cpu/cpu{cpu}/cache");
-    let mut last: Option<(u64, u64)> = None;
-    for index in source.numbered(&folder, "index")? {
-        let level = source.parsed(&format!("{folder}/index{index}/level"), number)?;
-        let bytes = source.parsed(&format!("{folder}/index{index}/size"), cache_size)?;
-        last = last.max(Some((level, bytes)));
-    }
-    last.map(|(_, bytes)| bytes).ok_or_else(|| Missing::absent(folder))
-}
-
-/// `36608K`, as show_size of drivers/base/cacheinfo.c prints it.
-fn cache_size(text: &str) -> Result<u64, Expected> {
-    let expected = Expected("a size in K");
-    let kibibytes = text.trim().strip_suffix('K').ok_or(expected)?;
-    let bytes = number(kibibytes).ok().and_then(|it| it.checked_mul(1024));
-    bytes.filter(|it| *it > 0).ok_or(expected)
 }
 
 /// How many bytes this process may safely take; `None` where that is unknown.
@@ -227,11 +208,6 @@ mod tests {
 
     #[test]
     fn sizes_that_are_none_are_refused() {
-        for text in
-            ["", "K", "0K", "32", "-1K", "1M", "99999999999999999999K", "18446744073709551615K"]
-        {
-            assert!(cache_size(text).is_err(), "{text}");
-        }
         for text in
             ["", "MemAvailable:", "MemAvailable: x kB", "MemAvailable: 18446744073709551615 kB"]
         {

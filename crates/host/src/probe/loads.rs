@@ -1,0 +1,362 @@
+//! The load probe: times dependent loads from the last-level cache and from memory on one CPU after the other.
+//!
+//! A buffer is twice as large as the second-level cache. Some lines of its first quarter are linked to a cycle in random order
+//! (Sattolo's algorithm, Information Processing Letters 22, 1986), so that no prefetcher knows the next; two of them are never in
+//! the same pair of lines, which some prefetchers fetch together. A reading goes through the whole buffer once, after which the
+//! first quarter has left the second-level cache for the last one, and follows the cycle. Then it flushes its lines, and
+//! follows another cycle through the same lines, from memory.
+//!
+//! The quarter is a few hundred KiB, so that its translations fit the TLB, in small pages too; huge ones are asked for. What the
+//! numbers mean, and what they cannot show, is in `facts::probe::LoadReading`.
+//!
+//! Cost: 0.35 ms of CPU time per reading with a second-level cache of 1 MiB, which a workload on that CPU has to fill again,
+//! and as many lines of the last-level cache as the buffer has. After a reading, no other is due before 2,500 times the CPU time that it
+//! took has passed: 0.04 % of a CPU, whatever the machine.
+#![expect(
+    unsafe_code,
+    reason = "rustix has no getcpu(2) with a node, and madvise(2) takes a pointer"
+)]
+
+use super::arch::{self, FLUSH, Flush};
+use super::{Caches, anchor, caches, pinned, rusage};
+use crate::Source;
+use crate::clock::{raw_ns, thread_cpu_ns};
+use facts::probe::{Batch, LoadReading, LoadTime, TickClock};
+use facts::{CpuSet, Fact, Missing, Why};
+use std::collections::BTreeMap;
+use std::hint::black_box;
+
+/// Bytes and words of a cache line of x86-64 and of most Arm servers.
+const LINE: u64 = 64;
+const WORDS: usize = 8;
+
+/// Lines of a cycle: 8 batches of 64 loads. A batch from a cache takes a microsecond, so that a counter of 25 MHz shows it.
+const N_LINKED: usize = N_BATCHES * BATCH;
+const N_BATCHES: usize = 8;
+const BATCH: usize = 64;
+
+/// With less, linked lines would share pairs of lines.
+const LEAST_BYTES: u64 = 4 * 2 * LINE * N_LINKED as u64;
+
+/// All buffers together: one for each NUMA node, so that no load goes to the memory of another.
+const MOST_BYTES: u64 = 32 << 20;
+
+/// A second-level cache of more than 4 MiB would take milliseconds to go through.
+const LARGEST: u64 = 8 << 20;
+
+/// The time to the next reading, as a multiple of the CPU time of this one.
+const PAUSE: u64 = 2500;
+
+/// And at least this: a sample comes each second, some of them early.
+const LEAST_PAUSE_NS: u64 = 900_000_000;
+
+const MEMORY: &str = "a load from memory";
+const LAST_LEVEL: &str = "a load from the last-level cache";
+
+/// Times loads on one CPU after the other, as rarely as its cost asks for.
+#[derive(Default)]
+pub struct Loads {
+    /// By NUMA node.
+    buffers: BTreeMap<u32, Buffer>,
+    caches: BTreeMap<u32, Fact<Caches>>,
+    last_cpu: Option<u32>,
+    due_ns: u64,
+}
+
+impl Loads {
+    /// Nothing is allocated before the first reading.
+    pub fn new() -> Loads {
+        Loads::default()
+    }
+
+    /// A reading on the next of `cpus`; `None` where none is due, or no CPU is there. `source` is this machine.
+    ///
+    /// Errors: the CPU is offline or outside of the thread's cpuset; the time counter does not move. What keeps one of the two
+    /// times from being known is in the reading.
+    pub fn read(&mut self, source: &dyn Source, cpus: &CpuSet) -> Option<(u32, Fact<LoadReading>)> {
+        if raw_ns() < self.due_ns {
+            return None;
+        }
+        let is_next = |it: &u32| self.last_cpu.is_none_or(|last| *it > last);
+        let cpu = cpus.iter().find(is_next).or_else(|| cpus.first())?;
+        self.last_cpu = Some(cpu);
+        let caches = self.caches.entry(cpu).or_insert_with(|| caches(source, cpu)).clone();
+        let before_ns = thread_cpu_ns();
+        let reading = pinned(cpu, || self.on(cpu, caches)).flatten();
+        let took_ns = thread_cpu_ns().saturating_sub(before_ns);
+        let pause_ns = took_ns.saturating_mul(PAUSE).max(LEAST_PAUSE_NS);
+        self.due_ns = raw_ns().saturating_add(pause_ns);
+        Some((cpu, reading.map(|it| LoadReading { took_ns, ..it })))
+    }
+
+    /// On the CPU that the calling thread is pinned to.
+    fn on(&mut self, cpu: u32, caches: Fact<Caches>) -> Fact<LoadReading> {
+        let first = anchor();
+        let bytes = buffer_bytes(caches.as_ref().ok());
+        let mut all = self.buffers.values().fold(0, |sum: u64, it| sum.saturating_add(it.bytes()));
+        let node = node();
+        if self.buffers.get(&node).is_none_or(|it| it.bytes() < bytes) {
+            all -= self.buffers.remove(&node).map_or(0, |it| it.bytes());
+            if all.saturating_add(bytes) > MOST_BYTES {
+                let text = "buffers on other NUMA nodes take the 32 MiB that the probe may have";
+                return Err(Missing { what: MEMORY.into(), why: Why::Failed(text.into()) });
+            }
+            self.buffers.insert(node, Buffer::new(bytes)?);
+        }
+        let buffer = self.buffers.get(&node).ok_or_else(|| Missing::not_collected(MEMORY))?;
+        let last_level =
+            has_last_level(caches).and_then(|()| undisturbed(LAST_LEVEL, || buffer.last_level()));
+        let memory = match FLUSH {
+            Some(flush) => undisturbed(MEMORY, || buffer.memory(flush)),
+            None => {
+                let because = format!(
+                    "fullclock knows no instruction of {} that flushes a line",
+                    std::env::consts::ARCH
+                );
+                Err(Missing::not_here(MEMORY, because))
+            }
+        };
+        let overhead = (0..8).map(|_| timed(|| ())).min().unwrap_or_default();
+        let ticks = TickClock::between(first, anchor())?;
+        let judge =
+            |what, batches: Fact<Vec<Batch>>| LoadTime::judge(what, &batches?, overhead, &ticks);
+        Ok(LoadReading {
+            cpu,
+            memory: judge(MEMORY, memory),
+            last_level: judge(LAST_LEVEL, last_level),
+            at_ns: ticks.started_ns(),
+            took_ns: 0,
+        })
+    }
+}
+
+/// Twice the second-level cache, within what a reading may take.
+fn buffer_bytes(caches: Option<&Caches>) -> u64 {
+    let second = caches.and_then(|it| it.second_bytes).unwrap_or_default();
+    second.saturating_mul(2).clamp(LEAST_BYTES, LARGEST)
+}
+
+/// Whether lines that leave the second-level cache have a larger cache to go to.
+fn has_last_level(caches: Fact<Caches>) -> Fact<()> {
+    let caches = caches?;
+    let second = caches.second_bytes.filter(|_| caches.last_level > 2);
+    let missing = |because: &str| Err(Missing::not_here(LAST_LEVEL, because));
+    match second {
+        None => missing("sysfs shows no cache beyond the second level"),
+        Some(second) if second.saturating_mul(2) > LARGEST => {
+            missing("the second-level cache is larger than 4 MiB")
+        }
+        Some(second) if caches.last_bytes < second.saturating_mul(2) => {
+            missing("the last-level cache is not twice as large as the second-level cache")
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+/// What `work` gives, unless another task ran: it may have evicted what was to be loaded.
+fn undisturbed<T>(what: &str, work: impl FnOnce() -> T) -> Fact<T> {
+    let before = rusage::switches()?;
+    let done = work();
+    if rusage::switches()? == before {
+        return Ok(done);
+    }
+    let text = "another task ran on the CPU in between".to_owned();
+    Err(Missing { what: what.to_owned(), why: Why::Failed(text) })
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> u64 {
+    let before = arch::now_in_order();
+    black_box(work());
+    arch::now_in_order().saturating_sub(before)
+}
+
+/// The NUMA node of the CPU that the calling thread runs on; 0 where the kernel does not say.
+fn node() -> u32 {
+    let mut node: libc::c_uint = 0;
+    let none = std::ptr::null_mut::<libc::c_void>();
+    // SAFETY: getcpu(2) writes to the one pointer that is not null, which is to a whole c_uint.
+    unsafe { libc::syscall(libc::SYS_getcpu, none, &raw mut node, none) };
+    node
+}
+
+/// Memory with two cycles through the same lines.
+struct Buffer {
+    /// The first word of a line holds the place of the next one of the first cycle, the second that of the second.
+    words: Vec<u64>,
+    /// Where each cycle begins.
+    begins: [usize; 2],
+}
+
+impl Buffer {
+    /// Every page is written, on the node that the calling thread runs on.
+    fn new(bytes: u64) -> Fact<Buffer> {
+        let missing = || Missing {
+            what: MEMORY.into(),
+            why: Why::Failed("there is no memory to be had".into()),
+        };
+        let n_words = usize::try_from(bytes / 8).map_err(|_| missing())?;
+        let mut words: Vec<u64> = Vec::new();
+        words.try_reserve_exact(n_words).map_err(|_| missing())?;
+        ask_for_huge_pages(&mut words);
+        // Not zeros: those could be had without a write.
+        words.resize(n_words, u64::MAX);
+        let mut random = Random(0x9e37_79b9_7f4a_7c15);
+        // A line of each block of the first quarter.
+        let block = n_words / WORDS / 4 / N_LINKED;
+        let places: Vec<usize> =
+            (0..N_LINKED).map(|it| (it * block + random.below(block)) * WORDS).collect();
+        let mut buffer = Buffer { words, begins: [0, 0] };
+        for word in [0, 1] {
+            buffer.link(&places, word, &mut random);
+        }
+        Ok(buffer)
+    }
+
+    fn bytes(&self) -> u64 {
+        8 * self.words.len() as u64
+    }
+
+    /// Links lines to one random cycle: Sattolo's algorithm.
+    fn link(&mut self, places: &[usize], word: usize, random: &mut Random) {
+        let mut next: Vec<usize> = (0..places.len()).collect();
+        for at in (1..next.len()).rev() {
+            next.swap(at, random.below(at));
+        }
+        let place = |at: usize| places.get(at).map_or(0, |it| it + word);
+        for (at, &next) in next.iter().enumerate() {
+            if let Some(link) = self.words.get_mut(place(at)) {
+                *link = place(next) as u64;
+            }
+        }
+        if let Some(begin) = self.begins.get_mut(word) {
+            *begin = place(0);
+        }
+    }
+
+    /// Follows the first cycle after going through all of the buffer.
+    fn last_level(&self) -> Vec<Batch> {
+        let lines = self.words.iter().step_by(WORDS);
+        black_box(lines.fold(0, |sum: u64, it| sum ^ it));
+        self.follow(self.begins[0])
+    }
+
+    /// Follows the second cycle after flushing its lines.
+    fn memory(&self, flush: Flush) -> Vec<Batch> {
+        let mut at = self.begins[1];
+        for _ in 0..N_LINKED {
+            let Some(word) = self.words.get(at) else { break };
+            at = *word as usize;
+            (flush.line)(word);
+        }
+        (flush.wait)();
+        self.follow(self.begins[1])
+    }
+
+    fn follow(&self, mut at: usize) -> Vec<Batch> {
+        let mut batches = vec![Batch::default(); N_BATCHES];
+        for batch in &mut batches {
+            let ticks = timed(|| {
+                for _ in 0..BATCH {
+                    at = self.words.get(at).map_or(0, |it| *it as usize);
+                }
+                at
+            });
+            *batch = Batch { loads: BATCH as u32, ticks };
+        }
+        batches
+    }
+}
+
+/// Asks for huge pages (madvise(2), MADV_HUGEPAGE). A kernel that refuses gives small ones, which will do.
+fn ask_for_huge_pages(words: &mut Vec<u64>) {
+    const PAGE: usize = 4096;
+    let begin = words.as_mut_ptr();
+    let to_page = begin.align_offset(PAGE);
+    let bytes = words.capacity().saturating_sub(to_page) * 8 / PAGE * PAGE;
+    let advice = rustix::mm::Advice::LinuxHugepage;
+    // SAFETY: the pages lie within the capacity, and the advice changes nothing of what they hold.
+    let _refused =
+        unsafe { rustix::mm::madvise(begin.wrapping_add(to_page).cast(), bytes, advice) }.is_err();
+}
+
+/// Numbers that no prefetcher foresees; the same in each run (xorshift, Marsaglia, Journal of Statistical Software 8, 2003).
+struct Random(u64);
+
+impl Random {
+    /// From 0 to `limit` - 1.
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % (limit as u64).max(1)) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Live;
+    use crate::probe::allowed;
+
+    #[test]
+    fn both_cycles_go_through_each_line_once_and_never_through_two_of_a_pair() {
+        let buffer = Buffer::new(LEAST_BYTES).unwrap();
+        for word in [0, 1] {
+            let mut at = buffer.begins[word];
+            let mut pairs = std::collections::BTreeSet::new();
+            for _ in 0..N_LINKED {
+                assert_eq!(at % WORDS, word);
+                assert!(at < buffer.words.len() / 4);
+                assert!(pairs.insert(at / WORDS / 2), "{at}");
+                at = buffer.words[at] as usize;
+            }
+            assert_eq!(at, buffer.begins[word]);
+        }
+        assert_ne!(buffer.words[buffer.begins[0]] + 1, buffer.words[buffer.begins[1]]);
+    }
+
+    #[test]
+    fn a_reading_says_how_long_loads_take_or_why_that_is_unknown_and_the_next_is_not_due() {
+        let cpus: CpuSet = allowed().unwrap().iter().take(1).collect();
+        let mut loads = Loads::new();
+        let source = Live::this_machine();
+        let (cpu, reading) = loads.read(&source, &cpus).unwrap();
+        let reading = reading.unwrap();
+        assert_eq!((Some(cpu), reading.cpu), (cpus.first(), cpu));
+        assert!(reading.took_ns > 0);
+        for time in [&reading.memory, &reading.last_level].into_iter().flatten() {
+            assert!(time.best_ps > 0 && time.best_ps <= time.typical_ps, "{time:?}");
+        }
+        assert!(loads.read(&source, &cpus).is_none());
+    }
+
+    #[test]
+    fn cpus_take_turns_and_one_that_is_not_there_gives_a_reason() {
+        let mut loads = Loads::new();
+        let source = Live::this_machine();
+        let cpus: CpuSet = allowed().unwrap().iter().take(1).chain([8191]).collect();
+        let mut turn = || {
+            loads.due_ns = 0;
+            loads.read(&source, &cpus).unwrap()
+        };
+        let turns = [turn(), turn(), turn()].map(|it| it.0);
+        assert_eq!(turns, [cpus.first().unwrap(), 8191, cpus.first().unwrap()]);
+        loads.due_ns = 0;
+        assert!(loads.read(&source, &cpus).unwrap().1.is_err());
+        assert!(loads.read(&source, &CpuSet::default()).is_none());
+    }
+
+    #[test]
+    fn a_buffer_leaves_the_second_level_cache_and_stays_within_its_bounds() {
+        let of =
+            |second_bytes, last_bytes, last_level| Caches { second_bytes, last_bytes, last_level };
+        let epyc = of(Some(1 << 20), 32 << 20, 3);
+        assert_eq!(buffer_bytes(Some(&epyc)), 2 << 20);
+        assert_eq!(has_last_level(Ok(epyc)), Ok(()));
+        assert_eq!(buffer_bytes(None), LEAST_BYTES);
+        let without = |caches: Caches| has_last_level(Ok(caches)).unwrap_err().to_string();
+        assert!(without(of(Some(1 << 20), 1 << 20, 2)).contains("no cache beyond"));
+        assert!(without(of(Some(16 << 20), 64 << 20, 3)).contains("larger than 4 MiB"));
+        assert!(without(of(Some(1 << 20), 1 << 20, 3)).contains("not twice as large"));
+    }
+}
