@@ -25,6 +25,7 @@ mod ledger;
 mod limits;
 mod net;
 mod noise;
+mod proof;
 mod race;
 mod secrets;
 mod serve;
