@@ -195,10 +195,9 @@ impl Sampled {
             if at.is_ok_and(|at| known.get(at).is_some_and(is_known)) {
                 continue;
             }
-            let found = stat(files, &mut self.path, pid, tid).and_then(|stat| {
-                let is_wanted = self.search.wants(pid, &stat);
-                let kept = || Kept::open(files, pid, &stat, n_left > 0, self.turn);
-                if is_wanted { Some((kept()?, stat)) } else { None }
+            let found = stat(files, &mut self.path, pid, tid);
+            let found = found.filter(|it| self.search.wants(pid, it)).and_then(|stat| {
+                Some((Kept::open(files, pid, &stat, n_left > 0, self.turn)?, stat))
             });
             let Some((mut kept, stat)) = found else {
                 // It may have ended since it was listed.

@@ -198,7 +198,7 @@ impl Check<'_> {
         let Some(pidstat) = &self.run.pidstat else { return Vec::new() };
         let sums = self.run.sums.between(pidstat.from, pidstat.to);
         let of_server = |it: &&String| it.starts_with(self.product.title());
-        let server = sums.keys().filter(of_server).map(|it| sums[it].run).sum();
+        let server: f64 = sums.keys().filter(of_server).map(|it| sums[it].run).sum();
         let program = if self.product == Product::Mariadb { "mariadbd" } else { "postgres" };
         let programs =
             [(program, server), (self.product.client(), sums[self.product.client()].run)];

@@ -115,9 +115,9 @@ pub(super) fn fault(tree: &str, manner: Manner) -> Option<String> {
         known.filter_map(|it| it["time_s"].as_f64()).sum::<f64>()
     };
     let mut worked = of(&["useful", "slow-clock", "stopped-clock"]);
-    let useful = lines.clone().filter(|it| it["loss"] == "useful");
     let is_known = |it: &Value| it["missing_cpus"].as_array().is_none_or(Vec::is_empty);
-    let has_clock = useful.clone().all(|it| it["missing"].is_null() && is_known(it));
+    let mut useful = lines.clone().filter(|it| it["loss"] == "useful");
+    let has_clock = useful.all(|it| it["missing"].is_null() && is_known(it));
     if !has_clock {
         // On a busy machine the clock of a CPU is not always known in so short a time: what was useful there is unexplained.
         worked += value["unexplained"]["time_s"].as_f64().unwrap();

@@ -177,7 +177,7 @@ impl Users {
         } else {
             let to_settle = std::mem::take(&mut self.to_settle);
             // Most samples have none, and very many tasks.
-            let tasks = if to_settle.is_empty() { &[] } else { tasks };
+            let tasks: &[Kept] = if to_settle.is_empty() { &[] } else { tasks };
             let alive = run_times(tasks, |pid| to_settle.contains(&pid));
             let (living, ended): (Vec<u32>, Vec<u32>) =
                 to_settle.into_iter().partition(|pid| alive.contains_key(pid));
