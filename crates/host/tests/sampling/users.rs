@@ -213,8 +213,8 @@ fn what_backends_ran_that_came_and_went_is_time_of_the_database() {
     machine.lay(Task { run_ms: 20, children_ms: 70, ..server });
     assert_eq!(
         machine.sample(),
-        "other postgresql/postmaster postgres CPU 0: 10 ms, waited 0 ms\n\
-         other postgresql/other postgres ended CPU 0: 70 ms, waited 0 ms"
+        "other postgresql/other postgres ended CPU 0: 70 ms, waited 0 ms\n\
+         other postgresql/postmaster postgres CPU 0: 10 ms, waited 0 ms"
     );
 }
 
