@@ -10,6 +10,7 @@ pub mod client;
 mod clocks;
 pub mod counters;
 pub mod cpu;
+pub mod database;
 mod elsewhere;
 mod host_view;
 pub mod ipmi;

@@ -86,7 +86,7 @@ pub fn times(source: &dyn Source, pid: u32) -> Option<ProcessTimes> {
     source.parsed(&format!("/proc/{pid}/stat"), parse).ok()
 }
 
-fn numbers(source: &dyn Source, folder: &str) -> Vec<u32> {
+pub(crate) fn numbers(source: &dyn Source, folder: &str) -> Vec<u32> {
     let names = source.list(folder).unwrap_or_default();
     names.iter().filter_map(|name| name.parse().ok()).collect()
 }

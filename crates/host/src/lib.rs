@@ -18,6 +18,7 @@ pub mod process;
 pub mod quota_group;
 mod readers;
 mod redact;
+pub mod server;
 mod source;
 pub mod state_folder;
 pub mod tape;

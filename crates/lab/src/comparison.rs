@@ -10,6 +10,7 @@ use crate::compare::{
 };
 use crate::doubt::Raised;
 use crate::record::Record;
+use crate::server_log::LogWork;
 use crate::stats::{LEAST_RUNS, Sample, median};
 use crate::trial::Better;
 use crate::verdict::{Verdict, confidence};
@@ -33,6 +34,8 @@ pub struct Comparison {
     pub difference: Difference,
     /// The runs of A and those of B, where there are several results of each.
     pub runs: Option<[Vec<Run>; 2]>,
+    /// What the trials of A and those of B took of a server's log, where both have that.
+    pub log: Option<[LogWork; 2]>,
     /// Everything that makes either doubtful.
     pub doubts: Vec<Raised>,
 }
@@ -170,6 +173,7 @@ impl Comparison {
             better,
             difference,
             runs: None,
+            log: LogWork::of(a.record, a.arm).zip(LogWork::of(b.record, b.arm)).map(Into::into),
             doubts,
         })
     }

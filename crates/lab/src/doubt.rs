@@ -42,6 +42,15 @@ impl From<Doubt> for Raised {
     }
 }
 
+/// What tasks of one name took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadOf {
+    /// Their name.
+    pub name: String,
+    /// Their share of the CPUs' time.
+    pub share: f64,
+}
+
 /// A reason to trust a result less.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "doubt", rename_all = "kebab-case")]
@@ -71,6 +80,12 @@ pub enum Doubt {
     OtherLoad {
         /// Of all trials together, as of stolen time.
         share: f64,
+        /// Who took most of it, the largest share first, where that is known.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        by: Vec<LoadOf>,
+        /// The id of a database product among them: it may be the server that the command works with, which `--server` names.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        server: Option<String>,
     },
     /// The first trials, a third of all or fewer, were slower than the others.
     Warming {

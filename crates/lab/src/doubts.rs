@@ -3,13 +3,14 @@
 //! What the trials cannot show is not here: that a run was cut short, that trials failed.
 
 use crate::compare::Measure;
-use crate::doubt::{Doubt, Raised};
+use crate::doubt::{Doubt, LoadOf, Raised};
 use crate::experiment;
 use crate::other_load::Taken;
 use crate::record::{Arm, Record};
 use crate::stats::{LEAST_BATCHES, LEAST_BLOCKS, Sample, median, shift};
 use crate::trial::{Trial, TrialContext};
-use std::collections::BTreeSet;
+use facts::system::roles::{Words, product_of};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Throttling in any part of a trial is a doubt: a millisecond a second of it is 0.1 %, less than what is compared.
 const THROTTLED_MS_A_SECOND: f64 = 1.0;
@@ -23,6 +24,9 @@ const TAKEN: f64 = 0.005;
 
 /// A move of the figures that is smaller than half a percent is smaller than what one looks for between moments.
 const DRIFT: f64 = 0.005;
+
+/// The workload whose server only `--server` names.
+const COMMAND: &str = "command";
 
 /// Trials of which one arm has an interval, and two moments are compared.
 const LEAST_TRIALS: usize = 5;
@@ -114,7 +118,40 @@ fn stolen(side: &Side<'_>) -> Option<Doubt> {
 fn other_load(side: &Side<'_>) -> Option<Doubt> {
     let Taken { by_tasks_ns, of_ns, .. } = Taken::of(side.arm, &side.trials);
     let share = by_tasks_ns / of_ns.max(1.0);
-    (share >= TAKEN).then_some(Doubt::OtherLoad { share })
+    (share >= TAKEN).then(|| {
+        let by = others(&side.trials);
+        let is_command = side.arm.workload == COMMAND && side.arm.settings.server.is_none();
+        let server = by.iter().find_map(|it| product_named(&it.name)).filter(|_| is_command);
+        Doubt::OtherLoad { share, by, server: server.map(str::to_owned) }
+    })
+}
+
+/// Who took most of what others took, over the windows of all trials: the busiest by name.
+fn others(trials: &[&Trial]) -> Vec<LoadOf> {
+    const MOST: usize = 3;
+    let mut sums: BTreeMap<String, f64> = BTreeMap::new();
+    let mut of_ns = 0.0;
+    for around in trials.iter().filter_map(|it| it.surroundings.value()) {
+        let window_ns = around.window_ns as f64;
+        of_ns += window_ns;
+        let is_others = |loss: &str| matches!(loss, "other-tasks" | "kernel-threads");
+        for line in around.ledger.iter().filter(|it| is_others(it.loss) && !it.part.is_empty()) {
+            if let Some(share) = line.share.value() {
+                *sums.entry(line.part.to_owned()).or_default() += window_ns * share;
+            }
+        }
+    }
+    let share = |(name, ns): (String, f64)| LoadOf { name, share: ns / of_ns.max(1.0) };
+    let mut found: Vec<LoadOf> =
+        sums.into_iter().map(share).filter(|it| it.share >= TAKEN).collect();
+    found.sort_by(|a, b| b.share.total_cmp(&a.share));
+    found.truncate(MOST);
+    found
+}
+
+/// The database product whose processes have this name.
+fn product_named(name: &str) -> Option<&'static str> {
+    product_of(&Words { comm: name, cmdline: &[] }).map(|it| it.id).filter(|it| *it != "jvm")
 }
 
 /// The main figures, as logarithms of slowness.

@@ -3,6 +3,7 @@
 use crate::compare::Measure;
 use crate::known::Known;
 use crate::record::Record;
+use crate::server::ServerMeans;
 use crate::stats::{Interval, Sample, median};
 use crate::trial::{Better, Figure, Trial};
 use crate::typical::{Typical, precision};
@@ -31,6 +32,9 @@ pub struct Summary {
     pub cycles: Known<Spread>,
     /// What was lost around the trials, the largest first, as shares of the CPUs' time.
     pub lost: Vec<Lost>,
+    /// What the server under test did, where one was known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerMeans>,
 }
 
 /// What some values have in common: the typical one with its interval, the median, the lowest and the highest.
@@ -94,6 +98,7 @@ pub fn summary(record: &Record, arm: usize) -> Option<Summary> {
         clock: of_clock(&trials),
         cycles: of_cycles(&trials, main),
         lost: lost(&trials),
+        server: ServerMeans::of(&trials),
     })
 }
 

@@ -11,6 +11,9 @@ pub struct Throttling {
     pub group: String,
     /// How many CPUs the quota amounts to; the last one, where it changed.
     pub quota_cpus: f64,
+    /// The period of the quota, in milliseconds. Results of earlier versions lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period_ms: Option<f64>,
     /// Periods in which the group had something to run.
     pub periods: u64,
     /// Periods in which it had used up its quota and wanted more.
@@ -42,6 +45,7 @@ impl Throttling {
         Some(Throttling {
             group: group.to_owned(),
             quota_cpus: quota.n_cpus(),
+            period_ms: Some(quota.period.as_secs_f64() * 1e3),
             periods,
             throttled_periods,
             throttled_ns: (stood_s * 1e9) as u64,

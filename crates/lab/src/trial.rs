@@ -7,6 +7,8 @@ pub use packed::{Entries, PackedList};
 
 use crate::failure::Failure;
 use crate::known::Known;
+use crate::server::ServerWork;
+use crate::server_log::ServerLog;
 use crate::throttling::Throttling;
 use labels::{Kind, Label};
 use packed::Entry;
@@ -114,6 +116,12 @@ pub struct Trial {
     /// What a CPU quota took from it, where its node runs a race and one was in force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttling: Option<Throttling>,
+    /// What the server under test did during it, where one was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerWork>,
+    /// What the server of `--dsn` counted of its log before the trial and after it; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_log: Option<Known<ServerLog>>,
     /// The result of the workload.
     #[serde(flatten)]
     pub outcome: Outcome,
@@ -142,6 +150,8 @@ impl Trial {
             failed: None,
             marks: Vec::new(),
             throttling: None,
+            server: None,
+            server_log: None,
             outcome: Outcome {
                 elapsed_ns: elapsed_ns.clone(),
                 cpu_ns: elapsed_ns,
@@ -171,6 +181,8 @@ impl Trial {
             failed: Some(why),
             marks: Vec::new(),
             throttling: None,
+            server: None,
+            server_log: None,
             outcome,
             slices: Vec::new(),
             clock,

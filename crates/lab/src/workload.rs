@@ -1,6 +1,7 @@
 //! The shape every workload has.
 
 use crate::failure::Failure;
+use crate::server::ServerSelection;
 use crate::trial::{Better, FigureShape, Outcome};
 use facts::{CpuSet, HostView, secrets};
 use schemars::JsonSchema;
@@ -97,6 +98,11 @@ pub trait Ready {
         Vec::new()
     }
 
+    /// The server whose processes belong to the work, where there is one that is not this process.
+    fn server(&self) -> Option<ServerSelection> {
+        None
+    }
+
     /// What has to be known of it to compare its figures with others': the version of a server, a mitigation.
     fn about(&self) -> Vec<(String, String)> {
         Vec::new()
@@ -136,6 +142,8 @@ pub enum Setting {
     Engine,
     /// `--dsn`.
     Dsn,
+    /// `--server`.
+    Server,
     /// `--rows`.
     Rows,
     /// `--sessions`.
@@ -168,6 +176,9 @@ pub struct Settings {
     /// A server that runs already. Kept in results without its password.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dsn: Option<String>,
+    /// The server that a command works with, as `--server` names it. Kept in results without its password.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
     /// How many rows to load.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
@@ -199,6 +210,7 @@ impl Setting {
             Setting::Iterations => "--iterations",
             Setting::Engine => "--engine",
             Setting::Dsn => "--dsn",
+            Setting::Server => "--server",
             Setting::Rows => "--rows",
             Setting::Sessions => "--sessions",
             Setting::Folder => "--folder",
@@ -249,7 +261,10 @@ impl Settings {
             dsn => crate::database::without_password(dsn),
         };
         let dsn = self.dsn.as_deref().map(public);
-        Settings { dsn, command: secrets::masked_words(&self.command), ..self.clone() }
+        let server = self.server.as_deref().map(|it| {
+            it.parse::<ServerSelection>().map_or("(not readable)".to_owned(), |it| it.to_string())
+        });
+        Settings { dsn, server, command: secrets::masked_words(&self.command), ..self.clone() }
     }
 
     /// The settings that were given.
@@ -259,6 +274,7 @@ impl Settings {
             (Setting::Iterations, self.iterations.is_some()),
             (Setting::Engine, self.engine.is_some()),
             (Setting::Dsn, self.dsn.is_some()),
+            (Setting::Server, self.server.is_some()),
             (Setting::Rows, self.rows.is_some()),
             (Setting::Sessions, self.sessions.is_some()),
             (Setting::Folder, self.folder.is_some()),

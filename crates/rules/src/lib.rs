@@ -22,6 +22,7 @@ pub mod noise;
 mod package_limits;
 pub mod pasted;
 pub mod persist;
+pub mod phases;
 pub mod plan;
 pub mod power_cap;
 pub mod prochot;

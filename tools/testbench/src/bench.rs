@@ -6,11 +6,13 @@ use crate::emulator::Guest;
 use crate::initramfs;
 use crate::kernel::{Flavour, Kernel};
 use crate::program::Program;
+use crate::times;
 use crate::transcript::{self, Transcript};
 use anyhow::{Context as _, Result, bail};
 use std::num::NonZero;
 use std::path::Path;
 use std::sync::{Condvar, LazyLock, Mutex, PoisonError};
+use std::time::Instant;
 use std::{fs, thread};
 
 /// The guest's user space: one program under every name, and what Debian's build of it leaves out (of util-linux,
@@ -67,6 +69,7 @@ impl Bench {
         let folder = tempfile::tempdir().context("cannot make a folder for the guest")?;
         // What it boots is made meanwhile as well: that takes as much of the host as running it.
         let _slots = Slots::take(boot.runs_alone);
+        let started = Instant::now();
         let guest = self.prepare(boot, steps, folder.path())?;
         let console = || format!("the guest's console ends:\n{}\n", guest.last_words());
         let ended = match &boot.emulator {
@@ -75,6 +78,7 @@ impl Bench {
         };
         let sent = fs::read(guest.results()).unwrap_or_default();
         let names: Vec<&str> = steps.iter().map(|step| &*step.name).collect();
+        times::keep(&times::Run { took: started.elapsed(), steps: names.join(", ") })?;
         let transcript = Transcript::parse(&sent, &names);
         let where_it_was = || match &transcript {
             Err(error) => format!("{error:#}"),

@@ -26,6 +26,7 @@ mod monitor;
 pub mod packages;
 mod program;
 mod qemu;
+pub mod times;
 mod transcript;
 
 pub use bench::Bench;

@@ -44,6 +44,13 @@ pub(crate) fn build() -> Result<Vec<Suite>> {
     let lines: Vec<String> = lines.collect::<std::io::Result<_>>().context("cannot read cargo")?;
     let status = child.wait().context("cannot wait for cargo")?;
     ensure!(status.success(), "{command:?} ended with {status}");
+    let again: Vec<String> = lines.iter().filter_map(|it| compiled_again(it)).collect();
+    if !again.is_empty() {
+        println!(
+            "compiled twice, see the features in tools/xtask/Cargo.toml: {}",
+            again.join(", ")
+        );
+    }
     let mut suites: Vec<Suite> = lines.iter().filter_map(|it| Suite::of_message(it)).collect();
     suites.sort_by(|a, b| a.name.cmp(&b.name));
     ensure!(!suites.is_empty(), "cargo has built no test");
@@ -57,6 +64,8 @@ struct Artifact {
     target: Target,
     profile: Profile,
     executable: Option<PathBuf>,
+    /// Whether it was there already.
+    fresh: bool,
 }
 
 #[derive(Deserialize)]
@@ -67,6 +76,14 @@ struct Target {
 #[derive(Deserialize)]
 struct Profile {
     test: bool,
+}
+
+/// The library of a message, if it is one that this program is made of, and was compiled for tests with other features.
+fn compiled_again(line: &str) -> Option<String> {
+    const SHARED: [&str; 5] = ["facts", "host", "rules", "lab", "report"];
+    let artifact: Artifact = serde_json::from_str(line).ok()?;
+    let is_shared = SHARED.contains(&&*artifact.target.name) && !artifact.profile.test;
+    (is_shared && !artifact.fresh).then_some(artifact.target.name)
 }
 
 impl Suite {
@@ -177,7 +194,7 @@ mod tests {
     fn a_test_executable_is_told_from_libraries_programs_and_other_messages() {
         let message = |profile: &str, executable: &str| {
             format!(
-                r#"{{"reason":"compiler-artifact","manifest_path":"/w/crates/facts/Cargo.toml","target":{{"name":"facts"}},"profile":{{"test":{profile}}},"executable":{executable}}}"#
+                r#"{{"reason":"compiler-artifact","manifest_path":"/w/crates/facts/Cargo.toml","target":{{"name":"facts"}},"profile":{{"test":{profile}}},"executable":{executable},"fresh":false}}"#
             )
         };
         let suite = Suite::of_message(&message("true", r#""/w/target/debug/deps/facts-1""#));
@@ -189,6 +206,10 @@ mod tests {
         assert_eq!(suite, Some(expected));
         assert_eq!(Suite::of_message(&message("false", r#""/w/target/debug/fullclock""#)), None);
         assert_eq!(Suite::of_message(&message("true", "null")), None);
+        let again = |profile| compiled_again(&message(profile, "null"));
+        assert_eq!((again("false"), again("true")), (Some("facts".to_owned()), None));
+        let fresh = message("false", "null").replace(r#""fresh":false"#, r#""fresh":true"#);
+        assert_eq!(compiled_again(&fresh), None);
         assert_eq!(Suite::of_message(r#"{"reason":"build-finished","success":true}"#), None);
     }
 

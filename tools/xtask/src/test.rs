@@ -8,10 +8,11 @@ use std::time::Instant;
 
 use anyhow::{Result, bail, ensure};
 use testbench::packages::{self, Package};
+use testbench::times;
 
 use crate::cargo::guest_programs;
 use crate::check::check;
-use crate::stage::{print_tally, stage};
+use crate::stage::{print_tally, seconds, stage};
 use crate::suites::{self, Suite};
 use crate::tally::Tally;
 use crate::{browser, databases, debian, guide, served};
@@ -93,18 +94,37 @@ pub(crate) enum Length {
     Sweep,
 }
 
+/// The module of scenarios that only a sweep runs.
+const SWEEP: &str = "sweep::";
+
 /// The tests that boot machines, with the programs that the tests were built with.
 ///
 /// Those whose names hold one of `names`, or all where there is none.
 pub(crate) fn run_scenarios(suites: &[Suite], length: Length, names: &[&str]) -> Result<Tally> {
     let [fullclock, thief] = guest_programs()?;
-    let length = match length {
-        Length::Usual => "usual",
-        Length::Sweep => "sweep",
+    let (length, left_out) = match length {
+        Length::Usual => ("usual", &["--skip", SWEEP][..]),
+        Length::Sweep => ("sweep", &[][..]),
     };
     let variables =
         [("FULLCLOCK_BINARY", fullclock), ("THIEF_BINARY", thief), ("BENCH_LENGTH", length.into())];
     // Up to a dozen neighbours by name wait for the same few boots; the other threads boot others meanwhile.
-    let arguments = [&["--ignored", "--test-threads=16"], names].concat();
-    suites::run_named(suites, "testbench scenarios", &arguments, &variables)
+    let arguments = [&["--ignored", "--test-threads=16"], left_out, names].concat();
+    times::forget()?;
+    let tally = suites::run_named(suites, "testbench scenarios", &arguments, &variables)?;
+    print_longest(&times::runs()?);
+    Ok(tally)
+}
+
+/// What a shorter test would begin with.
+fn print_longest(runs: &[times::Run]) {
+    const SHOWN: usize = 10;
+    if runs.is_empty() {
+        return;
+    }
+    let together = runs.iter().map(|it| it.took).sum();
+    println!("{} machines ran {} together, the longest of them:", runs.len(), seconds(together));
+    for run in runs.iter().take(SHOWN) {
+        println!("    {}  {}", seconds(run.took), run.steps);
+    }
 }

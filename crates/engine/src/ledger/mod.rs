@@ -11,6 +11,7 @@ use crate::interrupt::Interrupt;
 use crate::measure::choice::{self, Trace};
 use crate::measure::command::{Output, Workload};
 use crate::measure::family::Family;
+use crate::measure::server::{self, ServerWatch};
 use crate::measure::tracing::{Fork, kin};
 use crate::measure::{self, Gauge, Measured, Plan, costs, spin};
 use anyhow::{Result, bail};
@@ -22,6 +23,7 @@ use facts::{CpuSet, Fact, HostView, Missing};
 use host::counters::{Sampler, Wanted};
 use host::perf::Tracer;
 use host::{Live, Source};
+use lab::server::ServerSelection;
 use rules::interval::Interval;
 use rules::ledger::{EndedTasks, Evidence, Ledger, Spun, close};
 use rules::spin::{Counts, GapBooks, explain};
@@ -41,6 +43,8 @@ pub struct Task {
     pub trace: Trace,
     /// Processes whose cycles count as useful.
     pub pids: Vec<u32>,
+    /// A server whose cycles count as useful, with its processes that begin later.
+    pub server: Option<ServerSelection>,
     /// A command to run, whose cycles count as useful too; none where it is empty.
     pub command: Vec<OsString>,
     /// Whether the command's output is kept out of ours.
@@ -61,7 +65,7 @@ pub struct Closed {
 
 /// Measures this machine, which is `host`, and closes its ledger.
 ///
-/// Errors: one of the processes is none of a user; the command could not be run.
+/// Errors: one of the processes is none of a user; the server does not run here; the command could not be run.
 pub fn measure(
     host: &HostView,
     task: &Task,
@@ -70,6 +74,9 @@ pub fn measure(
 ) -> Result<Closed> {
     let source = Live::this_machine();
     task.pids.iter().try_for_each(|&pid| is_process(&source, pid))?;
+    let find = |it| lab::server::find(it, &source, interrupt.flag());
+    let server = task.server.as_ref().map(find).transpose()?;
+    let watch = server.as_ref().map(ServerWatch::of);
     let mut session = Session {
         task,
         source: &source,
@@ -78,7 +85,7 @@ pub fn measure(
         gauge,
         chosen: task.pids.clone(),
         command: None,
-        family: Family::of(&source, &task.pids),
+        family: Family::of(&source, &task.pids, watch),
         costs: Err(Missing::not_here("cost of an event", "interrupts were traced")),
         edge: Err(Missing::not_here("edge of an interrupt", "nothing was traced")),
     };
@@ -86,6 +93,7 @@ pub fn measure(
     let audit = crate::advised::audit(&source, host);
     let host_after = host::view(&source);
     let traced = measured.traced;
+    let kin = session.kin(&traced.forks);
     let evidence = Evidence {
         cpus: task.cpus.clone(),
         traced: traced.totals,
@@ -93,7 +101,8 @@ pub fn measure(
         costs: session.costs,
         edge: session.edge,
         chosen: session.chosen,
-        kin: descendants(&[traced.forks, session.family.forks()].concat(), session.command),
+        kin,
+        server: session.family.server.as_ref().map(ServerWatch::tasks),
         ended,
         passing: session.family.threads(),
         observer: std::process::id(),
@@ -105,6 +114,8 @@ pub fn measure(
     let mut ledger = close(&evidence);
     let why = ledger.cpus.iter().find_map(|cpu| evidence.traced.get(cpu)?.as_ref().err());
     ledger.notes.extend(untraced(task.trace, why));
+    ledger.notes.extend(server.and_then(|it| it.note));
+    ledger.notes.extend(server::hint(&source, &task.pids));
     Ok(Closed { ledger, status, _tracer: traced.tracer })
 }
 
@@ -160,11 +171,21 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
+    /// Tasks that belong to a process because they descend from it.
+    fn kin(&self, traced: &[Fork]) -> BTreeMap<u32, u32> {
+        let forks = [traced, &self.family.forks()].concat();
+        // A command may start a server: what is the command's stays its own.
+        let mut kin = self.family.server.as_ref().map_or_else(BTreeMap::new, |it| it.kin(&forks));
+        kin.extend(descendants(&forks, self.command));
+        kin
+    }
+
     /// What an interval showed, how the command ended, and how long tasks ran that ended in it.
     fn measure(&mut self) -> Result<(Measured, Option<ExitStatus>, Fact<EndedTasks>)> {
         let cpus = &self.task.cpus;
         let runs_command = !self.task.command.is_empty();
-        let wanted = choice::wanted(runs_command || !self.chosen.is_empty());
+        let wanted =
+            choice::wanted(runs_command || !self.chosen.is_empty() || self.family.server.is_some());
         let Session { source, host, interrupt, .. } = *self;
         let mut tracer = choice::tracer(source, host, self.task.trace, cpus, wanted, interrupt);
         match &mut tracer {

@@ -5,10 +5,11 @@ use crate::{Event, Tell};
 use anyhow::{Result, bail};
 use facts::counters::Moment;
 use facts::tape::Sample;
-use facts::{CpuSet, HostView, quantity, utc};
+use facts::{CpuSet, Fact, HostView, quantity, utc};
 use host::tape::Reader;
 use rules::ledger::{Evidence, Ledger, close};
-use rules::segment::Longest;
+use rules::segment::{Longest, Segment};
+use rules::spans::{ServerLooks, ServerSeen};
 use std::cmp::Ordering;
 use std::fmt;
 use std::fs::File;
@@ -20,6 +21,8 @@ pub struct Recorded {
     pub host: HostView,
     /// The ledger of the longest segment.
     pub ledger: Ledger,
+    /// What was seen of a database server meanwhile; `None` where none was watched.
+    pub server: Option<Fact<ServerSeen>>,
 }
 
 /// Closes the ledger of the longest segment of samples that lies in `period`, of these CPUs or of all.
@@ -34,7 +37,11 @@ pub fn recorded(
     let mut reader = Reader::open(file)?;
     let host = host::view(reader.host());
     let mut longest = Longest::new();
-    let damages = read(&mut reader, file, &mut period, |sample| longest.push(sample))?;
+    let mut looks = ServerLooks::default();
+    let damages = read(&mut reader, file, &mut period, |sample| {
+        sample.server.iter().for_each(|it| looks.push(it));
+        longest.push(sample);
+    })?;
     let Some(found) = longest.finish() else { bail!(nothing(file, &period, damages)) };
     let interval = found.segment.interval(&host);
     let audit = crate::advised::audit(reader.host(), &host);
@@ -51,7 +58,10 @@ pub fn recorded(
     ledger.notes.extend(period.note());
     ledger.notes.extend(damages);
     ledger.notes.extend(found.notes);
-    Ok(Recorded { host, ledger })
+    let Segment { before, after, .. } = &found.segment;
+    let seen = || looks.seen(before.at.raw_ns, after.at.raw_ns);
+    let server = looks.is_watched().then(seen);
+    Ok(Recorded { host, ledger, server })
 }
 
 /// Hands over the samples of a period, and gives what was wrong with the recording.

@@ -10,7 +10,7 @@ use facts::{CpuSet, HostView, Missing};
 use host::tape::Reader;
 use rules::ledger::{Evidence, close};
 use rules::segment::Segment;
-use rules::spans::{ClientNumbers, Cutter, Span, workers};
+use rules::spans::{ClientNumbers, Cutter, ServerLooks, Span, workers};
 use std::path::Path;
 use std::time::Duration;
 
@@ -47,6 +47,7 @@ pub fn spans(
     let host = host::view(reader.host());
     let observer = reader.observer().unwrap_or_default();
     let mut cutter = Cutter::new(u64::try_from(every.as_nanos()).unwrap_or(u64::MAX));
+<<<<<<< HEAD
     let mut numbers = ClientNumbers::default();
     let mut pieces = Pieces {
         host: &host,
@@ -56,9 +57,14 @@ pub fn spans(
         left_out: UserTimes::default(),
         spans: Vec::new(),
     };
+=======
+    let (mut numbers, mut server) = (ClientNumbers::default(), ServerLooks::default());
+    let mut pieces = Pieces { host: &host, cpus, observer, has_command: false, spans: Vec::new() };
+>>>>>>> main
     let mut closed = Ok(());
     let damages = read(&mut reader, file, &mut period, |sample| {
         sample.client.iter().for_each(|it| numbers.push(it));
+        sample.server.iter().for_each(|it| server.push(it));
         if let (Some(segment), Ok(())) = (cutter.push(sample), &closed) {
             closed = pieces.close(&segment);
         }
@@ -74,6 +80,8 @@ pub fn spans(
     for span in &mut spans {
         span.client = numbers.mean(span.from.raw_ns, span.to.raw_ns);
         span.marks = numbers.marks(span.from.raw_ns, span.to.raw_ns);
+        span.server = server.seen(span.from.raw_ns, span.to.raw_ns);
+        span.phases = server.phases(span.from.raw_ns, span.to.raw_ns);
     }
     damages.iter().try_for_each(|damage| tell(Event::Note(damage.clone())))?;
     let left_out = left_out.unread_note().into_iter().chain(left_out.ended_note());
@@ -120,6 +128,8 @@ impl Pieces<'_> {
             workers: users.map(workers),
             client: Err(Missing::not_collected("numbers of a client")),
             marks: Vec::new(),
+            server: Err(Missing::not_collected("a database server")),
+            phases: Vec::new(),
         });
         Ok(())
     }

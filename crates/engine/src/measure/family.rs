@@ -6,6 +6,7 @@
 
 use crate::clock::now;
 use crate::measure::command::Workload;
+use crate::measure::server::ServerWatch;
 use crate::measure::tracing::Fork;
 use facts::counters::task_stat::ProcessTimes;
 use facts::{Fact, Missing, USER_TICK_NS};
@@ -27,15 +28,17 @@ pub(crate) struct Family {
     chosen: Vec<(u32, Option<ProcessTimes>)>,
     forks: BTreeSet<(u32, u32)>,
     threads: BTreeSet<u32>,
+    /// The server that is measured too.
+    pub(crate) server: Option<ServerWatch>,
     next: Instant,
 }
 
 impl Family {
-    /// Of the processes chosen by number.
-    pub(crate) fn of(source: &Live, chosen: &[u32]) -> Family {
+    /// Of the processes chosen by number, and of a server.
+    pub(crate) fn of(source: &Live, chosen: &[u32], server: Option<ServerWatch>) -> Family {
         let chosen = chosen.iter().map(|pid| (*pid, None)).collect();
-        let mut family =
-            Family { chosen, forks: BTreeSet::new(), threads: BTreeSet::new(), next: now() };
+        let (forks, threads) = (BTreeSet::new(), BTreeSet::new());
+        let mut family = Family { chosen, forks, threads, server, next: now() };
         family.look(source, None);
         family
     }
@@ -45,6 +48,7 @@ impl Family {
         for (pid, before) in &mut self.chosen {
             *before = times(source, *pid);
         }
+        self.server.iter_mut().for_each(|it| it.begin(source));
     }
 
     /// Looks who is there, if it is time to.
@@ -57,6 +61,7 @@ impl Family {
     /// Looks who is there.
     pub(crate) fn look(&mut self, source: &Live, command: Option<&Workload>) {
         let began = now();
+        self.server.iter_mut().for_each(|it| it.look(source));
         for (pid, _) in &self.chosen {
             self.threads.extend(threads(source, *pid));
         }
@@ -85,7 +90,8 @@ impl Family {
 
     /// Every thread that was seen.
     pub(crate) fn threads(&self) -> BTreeSet<u32> {
-        self.threads.clone()
+        let of_server = self.server.iter().flat_map(ServerWatch::threads);
+        self.threads.iter().copied().chain(of_server).collect()
     }
 
     /// How long tasks ran in the interval that have ended: what the processes ran less what the tasks did that the sample at the
@@ -93,7 +99,7 @@ impl Family {
     ///
     /// Errors: a process that was chosen by number has ended, and took its times with it.
     pub(crate) fn ended(
-        &self,
+        &mut self,
         source: &Live,
         command: Option<&Workload>,
         interval: &Interval<'_>,
@@ -104,6 +110,10 @@ impl Family {
             theirs.fold(0, |sum: u64, it| sum.saturating_add(it.run_ns))
         };
         let mut all = EndedTasks::default();
+        if let Some(server) = &mut self.server {
+            let spent = server.end(source);
+            (all.ns, all.uncertainty_ns) = (spent.ended_ns, spent.uncertainty_ns);
+        }
         for (pid, before) in &self.chosen {
             let ticks = ticks_between(*before, times(source, *pid)).ok_or_else(|| {
                 Missing::not_here("run times of tasks that ended", format!("process {pid} ended"))

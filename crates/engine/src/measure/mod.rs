@@ -9,6 +9,8 @@ pub mod command;
 pub mod costs;
 pub(crate) mod family;
 pub mod hearing;
+pub(crate) mod server;
+pub mod server_view;
 pub mod spin;
 pub(crate) mod tracing;
 

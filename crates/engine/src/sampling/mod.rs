@@ -6,6 +6,7 @@ mod schedule;
 pub use schedule::Taping;
 
 use crate::measure::hearing::Ear;
+use crate::measure::server_view::ServerView;
 use anyhow::{Context, Result};
 use facts::counters::Counters;
 use facts::probe::ClockReading;
@@ -47,6 +48,8 @@ pub struct Watched {
     turn: usize,
     /// What listens to a client.
     ear: Option<Ear>,
+    /// What looks at a database server.
+    server: Option<ServerView>,
 }
 
 impl Watched {
@@ -73,6 +76,7 @@ impl Watched {
             after: Counters::unread().into(),
             turn: 0,
             ear: None,
+            server: None,
         };
         watched.sampling.counters(&mut watched.after.counters);
         if probing == Probing::Busy && clocks::are_counted(&watched.after.counters) {
@@ -85,6 +89,11 @@ impl Watched {
     /// Adds to each sample from now on what `ear` has heard of a client.
     pub fn listen(&mut self, ear: Ear) {
         self.ear = Some(ear);
+    }
+
+    /// Adds to each sample from now on what was seen of a database server.
+    pub fn look_at(&mut self, server: ServerView) {
+        self.server = Some(server);
     }
 
     /// What the machine is called, and which CPUs belong together.
@@ -116,6 +125,8 @@ impl Watched {
         let until_ns = self.after.counters.at.raw_ns;
         let (client, left_out) = self.ear.as_ref().map(|it| it.take(until_ns)).unzip();
         self.after.client = client;
+        let (server, of_server) = self.server.as_ref().map(ServerView::take).unzip();
+        self.after.server = server;
         let Watched { host, before, after, .. } = self;
         let mut reading = Reading::between(host, before, after, self.cpus.as_ref(), &self.view);
         if self.view.clock_probe && self.probing != Probing::Needless {
@@ -123,6 +134,7 @@ impl Watched {
         }
         reading.took = Some(took);
         reading.notes.extend(left_out.flatten());
+        reading.notes.extend(of_server.into_iter().flatten());
         let refused = self.sampling.keep(&self.after).err();
         reading.notes.extend(refused.map(|error| error.to_string()));
         reading.notes.extend(self.sampling.done());

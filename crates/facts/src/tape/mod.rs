@@ -24,6 +24,7 @@ mod events;
 pub mod frame;
 mod groups;
 mod sample;
+mod server;
 mod table;
 mod tasks;
 mod users;

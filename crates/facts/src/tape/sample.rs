@@ -4,10 +4,11 @@
 //! fullclock can add some. Tags ascend; each stands at most once.
 
 use super::wire::{Bytes, at_difference, difference, put_number, put_section, put_text};
-use super::{client, events, groups, table, tasks, users};
+use super::{client, events, groups, server, table, tasks, users};
 use crate::client::ClientSample;
 use crate::counters::users::UserTimes;
 use crate::counters::{Counters, Family, Moment};
+use crate::database::ServerSample;
 use crate::parse::Expected;
 use crate::probe::ClockReading;
 use crate::trace::CpuTotals;
@@ -24,11 +25,14 @@ pub struct Sample {
     pub totals: PerCpu<CpuTotals>,
     /// What was read of a client since the sample before; `None` where none was listened to.
     pub client: Option<ClientSample>,
+    /// What was seen of a database server since the sample before; `None` where none was looked at.
+    pub server: Option<ServerSample>,
 }
 
 impl From<Counters> for Sample {
     fn from(counters: Counters) -> Sample {
-        Sample { counters, clocks: PerCpu::default(), totals: PerCpu::default(), client: None }
+        let (clocks, totals) = (PerCpu::default(), PerCpu::default());
+        Sample { counters, clocks, totals, client: None, server: None }
     }
 }
 
@@ -41,6 +45,7 @@ const CLOCKS: u64 = 5;
 const TOTALS: u64 = 6;
 const USERS: u64 = 7;
 const CLIENT: u64 = 8;
+const SERVER: u64 = 9;
 
 /// The tag of a family's table.
 fn tag(family: Family) -> u64 {
@@ -100,6 +105,8 @@ pub(super) fn payload(before: &Counters, sample: &Sample) -> Vec<u8> {
     finish(USERS, &mut section);
     client::put(&mut section, at, sample.client.as_ref());
     finish(CLIENT, &mut section);
+    server::put(&mut section, at, sample.server.as_ref());
+    finish(SERVER, &mut section);
     for ((_, was), (family, is)) in before.tables().zip(after.tables()) {
         table::put(&mut section, at, was, is);
         finish(tag(family), &mut section);
@@ -149,6 +156,7 @@ fn take_section(
         TOTALS => sample.totals = events::take(section, events::take_totals)?,
         USERS => counters.users = users::take(section)?,
         CLIENT => sample.client = Some(client::take(section, at)?),
+        SERVER => sample.server = Some(server::take(section, at)?),
         _ => {
             let Some(&family) = Family::ALL.iter().find(|it| self::tag(**it) == tag) else {
                 return Ok(false);

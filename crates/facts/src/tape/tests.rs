@@ -6,6 +6,7 @@ use super::*;
 use crate::client::{ClientMetric, ClientSample, Heard, MarkText};
 use crate::counters::users::{self, Owner, UserTime, UserTimes};
 use crate::counters::{Counters, Family, Group, Groups, Moment, Name, Table, Task, Tasks};
+use crate::database::{Count, LogCounters, Look, ServerSample, SessionGroup};
 use crate::probe::ClockReading;
 use crate::trace::{Cause, CauseTime, Comm, CpuTotals, TaskTime, TickStop};
 use crate::{Fact, Hertz, Missing, PerCpu};
@@ -205,16 +206,45 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    fn look()(
+        at in count(),
+        counts in vec(proptest::option::of(count()), Count::N),
+        is_timed in proptest::option::of(any::<bool>()),
+        groups in vec((select(vec!["client backend", "", "é"]), any::<u32>()), 0..3),
+    ) -> Look {
+        let mut log = LogCounters::default();
+        (log.is_timed, log.log_reset) = (is_timed, "2026".to_owned());
+        Count::all().zip(counts).for_each(|(count, value)| log.set(count, value));
+        let group = |(name, n): (&str, u32)| SessionGroup {
+            backend: name.to_owned(),
+            wait: name.to_owned(),
+            n,
+            ..SessionGroup::default()
+        };
+        Look { at, sessions: groups.into_iter().map(group).collect(), log }
+    }
+}
+
+fn server() -> impl Strategy<Value = ServerSample> {
+    let phase = (count(), select(vec!["COPY begins", ""]));
+    (vec(look(), 0..4), vec(phase, 0..3)).prop_map(|(looks, phases)| {
+        let mark = |(at, text): (u64, &str)| MarkText { at, text: text.to_owned() };
+        ServerSample { looks, phases: phases.into_iter().map(mark).collect() }
+    })
+}
+
 fn sample() -> impl Strategy<Value = Sample> {
     let clocks = btree_map(0..3u32, fact(clock()), 0..2);
     let totals = btree_map(0..3u32, fact(totals()), 0..2);
     let client = proptest::option::of(client());
-    (counters(), clocks, totals, client).prop_map(|(counters, clocks, totals, client)| {
+    let both = (client, proptest::option::of(server()));
+    (counters(), clocks, totals, both).prop_map(|(counters, clocks, totals, (client, server))| {
         let of_cpu = |(cpu, clock): (u32, Fact<ClockReading>)| {
             (cpu, clock.map(|it| ClockReading { cpu, ..it }))
         };
         let clocks: PerCpu<ClockReading> = clocks.into_iter().map(of_cpu).collect();
-        Sample { counters, clocks, totals: totals.into_iter().collect(), client }
+        Sample { counters, clocks, totals: totals.into_iter().collect(), client, server }
     })
 }
 

@@ -4,6 +4,7 @@
 //! without events of its own belongs to whatever ran then: the hypervisor, the firmware and the entry code around a
 //! tracepoint. Task numbers are those of the initial PID namespace, whatever namespace the reader is in.
 
+pub mod calls;
 pub mod format;
 pub mod record;
 pub mod timeline;
@@ -56,6 +57,13 @@ pub enum What {
     Enter(Cause),
     /// An interrupt or a softirq ended.
     Exit(Cause),
+    /// The running task began a system call that writes a file or makes it durable (syscalls:sys_enter_pwrite64 and others).
+    Called,
+    /// Such a call of the running task ended (syscalls:sys_exit_pwrite64 and others).
+    Returned {
+        /// Whether it made the file durable.
+        syncs: bool,
+    },
     /// The kernel tried to stop the tick (timer:tick_stop).
     TickStop(TickStop),
     /// The number of events before this one that did not fit in the buffer.

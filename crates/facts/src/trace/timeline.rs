@@ -83,7 +83,9 @@ impl Timeline {
                 self.enter(cause);
             }
             What::Exit(cause) => self.exit(event, cause),
-            What::Fork { .. } | What::Wake(_) => self.observe(at_ns, event.running),
+            What::Fork { .. } | What::Wake(_) | What::Called | What::Returned { .. } => {
+                self.observe(at_ns, event.running);
+            }
             What::TickStop(stop) => {
                 self.observe(at_ns, event.running);
                 if self.counting {

@@ -15,18 +15,32 @@ pub struct Wanted {
     pub tick_stops: bool,
     /// When tasks that slept can run again.
     pub wakes: bool,
+    /// System calls that write a file or make it durable.
+    pub calls: bool,
 }
 
+/// System calls by which databases write their log, and whether they make it durable.
+const CALLS: &[(&str, bool)] =
+    &[("pwrite64", false), ("pwritev", false), ("fdatasync", true), ("fsync", true)];
+
 impl Wanted {
-    /// Everything that is known here.
+    /// Everything that is known here, but for system calls: all that takes a CPU from a task or gives it one.
     pub const ALL: Wanted =
-        Wanted { switches: true, interrupts: true, tick_stops: true, wakes: true };
-    const NONE: Wanted =
-        Wanted { switches: false, interrupts: false, tick_stops: false, wakes: false };
+        Wanted { switches: true, interrupts: true, tick_stops: true, wakes: true, calls: false };
+    const NONE: Wanted = Wanted {
+        switches: false,
+        interrupts: false,
+        tick_stops: false,
+        wakes: false,
+        calls: false,
+    };
     /// Switches only.
     pub const SWITCHES: Wanted = Wanted { switches: true, ..Wanted::NONE };
     /// Interrupts and softirqs only.
     pub const INTERRUPTS: Wanted = Wanted { interrupts: true, ..Wanted::NONE };
+
+    /// System calls that write, and when their tasks have a CPU.
+    pub const CALLS: Wanted = Wanted { switches: true, wakes: true, calls: true, ..Wanted::NONE };
 
     /// The tracepoints to open. Not every kernel has all of them.
     pub fn tracepoints(self) -> Vec<Tracepoint> {
@@ -59,6 +73,11 @@ impl Wanted {
         if self.wakes {
             list.push(one("sched", "sched_wakeup", Meaning::Wake));
             list.push(one("sched", "sched_wakeup_new", Meaning::Wake));
+        }
+        for (call, syncs) in if self.calls { CALLS } else { &[] } {
+            list.push(one("syscalls", &format!("sys_enter_{call}"), Meaning::Called));
+            let returned = Meaning::Returned { syncs: *syncs };
+            list.push(one("syscalls", &format!("sys_exit_{call}"), returned));
         }
         list
     }
@@ -100,6 +119,8 @@ enum Meaning {
     Softirq(Edge),
     Vector(Edge, Cause),
     TickStop,
+    Called,
+    Returned { syncs: bool },
 }
 
 /// How to read one tracepoint's records.
@@ -118,6 +139,8 @@ enum Fields {
     Softirq(Edge, Field),
     Vector(Edge, Cause),
     TickStop { success: Field, dependency: Field },
+    Called,
+    Returned { syncs: bool },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -174,6 +197,8 @@ impl Layout {
             Meaning::Device(edge) => Fields::Device(edge, number("irq")?),
             Meaning::Softirq(edge) => Fields::Softirq(edge, number("vec")?),
             Meaning::Vector(edge, cause) => Fields::Vector(edge, cause),
+            Meaning::Called => Fields::Called,
+            Meaning::Returned { syncs } => Fields::Returned { syncs },
             Meaning::TickStop => {
                 Fields::TickStop { success: number("success")?, dependency: number("dependency")? }
             }
@@ -202,6 +227,8 @@ impl Fields {
                 edge.of(Cause::Softirq(u8::try_from(vec.value(record)?).ok()?))
             }
             Fields::Vector(edge, cause) => edge.of(cause),
+            Fields::Called => What::Called,
+            Fields::Returned { syncs } => What::Returned { syncs },
             Fields::TickStop { success, dependency } => What::TickStop(TickStop {
                 dependency: u32::try_from(dependency.value(record)?).ok()?,
                 success: success.value(record)? != 0,
@@ -272,7 +299,7 @@ pub(super) mod tests {
                 Meaning::Wake => WAKE,
                 Meaning::Device(_) => IRQ,
                 Meaning::Softirq(_) => VEC,
-                Meaning::Vector(..) => "",
+                Meaning::Vector(..) | Meaning::Called | Meaning::Returned { .. } => "",
                 Meaning::TickStop => TICK_STOP,
             };
             let format = Format::parse(&format!("ID: {id}\nformat:\n{COMMON}{own}")).unwrap();
@@ -323,6 +350,25 @@ pub(super) mod tests {
         assert_eq!(what(&with(4, 3)), Some(What::Exit(Cause::Softirq(3))));
         assert_eq!(what(&with(5, 236)), Some(What::Enter(Cause::LocalTimer)));
         assert_eq!(what(&with(4, 300)), None);
+    }
+
+    #[test]
+    fn a_call_that_writes_has_a_beginning_and_an_end() {
+        let mut layouts = Layouts::default();
+        let tracepoints = Wanted::CALLS.tracepoints();
+        let calls = tracepoints.iter().filter(|it| it.system == "syscalls");
+        let (enter, exit) = (calls.clone().next().unwrap(), calls.clone().nth(1).unwrap());
+        assert_eq!([&*enter.name, &*exit.name], ["sys_enter_pwrite64", "sys_exit_pwrite64"]);
+        for (id, tracepoint) in [(1, enter), (2, exit)] {
+            let format = Format::parse(&format!("ID: {id}\n{COMMON}")).unwrap();
+            layouts.add(tracepoint, &format).unwrap();
+        }
+        let found = [1, 2].map(|id| layouts.event(5, 0, &record(id, 7)).unwrap());
+        assert_eq!(
+            found.map(|it| (it.running, it.what)),
+            [(Some(7), What::Called), (Some(7), What::Returned { syncs: false })]
+        );
+        assert!(Wanted::ALL.tracepoints().iter().all(|it| it.system != "syscalls"));
     }
 
     #[test]

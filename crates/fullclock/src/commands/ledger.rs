@@ -5,7 +5,7 @@ use crate::head::{head, head_of_file};
 use crate::output;
 use crate::result::{Destination, Form, RowsArguments};
 use crate::tell::tell;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use engine::interrupt::Interrupt;
 use engine::ledger::{self, Period, Point, Task, point};
@@ -13,6 +13,7 @@ use engine::measure::choice::{Trace, within};
 use engine::measure::command::exit_code;
 use facts::{CpuSet, HostView, quantity};
 use host::Live;
+use lab::server::ServerSelection;
 use report::ledger::{csv, document, json};
 use report::spans::{self, Course};
 use rules::ledger::Ledger;
@@ -33,6 +34,10 @@ pub(crate) struct LedgerArguments {
     /// Count the cycles of this process as useful; may be given several times
     #[arg(short, long = "pid", value_name = "PID", conflicts_with = "spin")]
     pub(crate) pids: Vec<u32>,
+    /// Count the cycles of this server as useful, with its connections that begin later: a product such as postgresql, a connection
+    /// string, the number of its main process, or a folder in /sys/fs/cgroup
+    #[arg(long, value_name = "SERVER", conflicts_with_all = ["spin", "from"])]
+    pub(crate) server: Option<String>,
     /// Occupy the CPUs and ask how much of each one task could get; only out of production
     #[arg(long, conflicts_with = "command")]
     pub(crate) spin: bool,
@@ -62,6 +67,8 @@ pub(crate) const EXAMPLES: &str = "\
 Examples:
   fullclock ledger                        five seconds of the whole machine
   fullclock ledger -d 30s --pid 4711      one process; its children are others
+  fullclock ledger -d 30s --server postgresql   a server, by role
+  fullclock ledger --server postgresql -- pgbench -T 60   client and server
   fullclock ledger -- pgbench -T 60       a command and its children
   fullclock ledger --cpus 4-7 --verbose   every part, source and uncertainty
   fullclock ledger --cpus 4-7 --spin      what one task could get; occupies them
@@ -80,6 +87,7 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
         cpus: within(options.cpus.as_ref(), online)?,
         trace: options.trace,
         pids: options.pids.clone(),
+        server: options.server.as_deref().map(server).transpose()?,
         command: options.command.clone(),
         beside_results: destination.owns_stdout(),
         duration: options.duration,
@@ -93,6 +101,11 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
     };
     print(arguments, &destination, None, &host, &closed.ledger)?;
     Ok(closed.status.map_or(ExitCode::SUCCESS, exit_code))
+}
+
+/// The server that `--server` names. What cannot be read may hold a password, and is not repeated.
+fn server(text: &str) -> Result<ServerSelection> {
+    text.parse().map_err(|why| anyhow!("--server: {why}"))
 }
 
 fn recorded(
@@ -122,7 +135,12 @@ fn recorded(
         })?;
         return Ok(ExitCode::SUCCESS);
     }
-    let found = ledger::recorded(file, options.cpus.as_ref(), period, &mut tell(arguments))?;
+    let mut found = ledger::recorded(file, options.cpus.as_ref(), period, &mut tell(arguments))?;
+    let server = found.server.iter().map(|it| match it {
+        Ok(seen) => spans::server_sentence(seen),
+        Err(missing) => missing.to_string(),
+    });
+    found.ledger.notes.extend(server);
     print(arguments, destination, Some(file), &found.host, &found.ledger)?;
     Ok(ExitCode::SUCCESS)
 }

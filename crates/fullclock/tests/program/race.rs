@@ -533,6 +533,48 @@ fn ctrl_c_ends_a_race_and_says_what_there_is() {
 mod alone {
     use super::*;
 
+    /// The mean of a figure over the trials of an arm.
+    fn mean(record: &Value, arm: u64, name: &str) -> f64 {
+        let of_arm =
+            record["trials"].as_array().unwrap().iter().filter(|it| it["arm"] == json!(arm));
+        let figures = of_arm.flat_map(|it| it["figures"].as_array().into_iter().flatten());
+        let values: Vec<f64> = figures
+            .filter(|it| it["name"] == json!(name))
+            .map(|it| it["value"].as_f64().unwrap())
+            .collect();
+        assert!(!values.is_empty(), "no {name}: {record:#}");
+        values.iter().sum::<f64>() / values.len() as f64
+    }
+
+    #[test]
+    fn a_quota_of_a_database_is_the_cause_and_the_disk_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let nodes = ["race", "--node", "a=postgresql", "--node", "b=postgresql,quota=10%"];
+        let results = ["--results", folder.path().to_str().unwrap()];
+        let rest = ["--sessions", "4", "-i", "500ms", "-d", "12s"];
+        let output = fullclock(&[&nodes[..], &results, &rest].concat()).output().unwrap();
+        let said = String::from_utf8(output.stderr.clone()).unwrap();
+        // Root, a hierarchy of control groups and PostgreSQL's server are not everywhere.
+        if !output.status.success() {
+            assert!(said.contains("control group") || said.contains("is installed here"), "{said}");
+            println!("skipped: {said}");
+            return;
+        }
+        let text = String::from_utf8(output.stdout).unwrap();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let cause = "b's server is throttled by a CPU quota: 0.1 CPUs in 100 ms, in ";
+        assert!(text.contains(cause) && text.contains("; raise the quota of "), "{text}");
+        assert!(!text.contains("the disk is slower"), "{text}");
+        let entries = fs::read_dir(folder.path()).unwrap().flatten().map(|it| it.path());
+        let file = entries.filter(|it| it.extension().is_some_and(|it| it == "json")).next();
+        let record = serde_json::from_slice(&fs::read(file.unwrap()).unwrap()).unwrap();
+        let [whole, in_call, waiting] =
+            ["log write", "log write, in the call", "log write, waiting for a CPU"]
+                .map(|it| mean(&record, 1, it));
+        assert!((in_call + waiting - whole).abs() < 0.01 * whole, "{in_call} {waiting} {whole}");
+        assert!(in_call < waiting, "{in_call} us in the call, {waiting} us waiting");
+    }
+
     /// Every race removes the groups of killed ones when it starts: no other may start meanwhile.
     #[test]
     fn a_group_goes_with_its_node_however_a_race_ends_and_at_the_next_start_where_that_was_killed()

@@ -2,7 +2,8 @@
 //!
 //! Sources: arch/x86/events/{msr.c,intel/cstate.c,rapl.c}, include/trace/events/timer.h. A PMU lists what its
 //! model has; whether a listed register counts in a guest, only its readings tell. tracefs is mounted
-//! by the administrator, at /sys/kernel/tracing or through debugfs (Documentation/trace/events.rst); nothing is mounted here.
+//! by the administrator, at /sys/kernel/tracing or through debugfs (Documentation/trace/events.rst); nothing is mounted on a folder
+//! here.
 
 use super::discover;
 use crate::Source;

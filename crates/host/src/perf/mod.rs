@@ -11,6 +11,7 @@ mod group;
 mod pmu;
 mod returns;
 mod ring;
+mod tracefs;
 mod tracer;
 
 pub use group::{Group, GroupTable};

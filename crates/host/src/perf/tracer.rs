@@ -7,6 +7,7 @@
 
 use super::attr::{self, Attributes};
 use super::ring::{self, Ring};
+use super::tracefs::Tracefs;
 use super::{counters, group};
 use crate::Source;
 use facts::pmu::Counter;
@@ -53,7 +54,18 @@ impl Tracer {
     /// them; no CPU could be traced. One CPU's reason is with [`Tracer::refused`], one tracepoint's with
     /// [`Tracer::lacking`].
     pub fn open(source: &dyn Source, cpus: &CpuSet, wanted: Wanted) -> Fact<Tracer> {
-        let (layouts, tracepoints, lacking) = layouts(source, wanted)?;
+        Tracer::by(&Tracefs::mounted(source)?, source, cpus, wanted)
+    }
+
+    /// The same; where tracefs is not mounted, by an instance that only this process can reach.
+    ///
+    /// Errors: those of [`Tracer::open`], where there can be no such instance either.
+    pub fn open_anyway(source: &dyn Source, cpus: &CpuSet, wanted: Wanted) -> Fact<Tracer> {
+        Tracer::by(&Tracefs::mounted_or_own(source)?, source, cpus, wanted)
+    }
+
+    fn by(tracefs: &Tracefs, source: &dyn Source, cpus: &CpuSet, wanted: Wanted) -> Fact<Tracer> {
+        let (layouts, tracepoints, lacking) = layouts(source, &tracefs.events, wanted)?;
         let mut tracer = Tracer { layouts, traced: Vec::new(), refused: Vec::new(), lacking };
         for cpu in cpus.iter() {
             match Traced::open(cpu, &tracepoints) {
@@ -113,8 +125,11 @@ impl Tracer {
 }
 
 /// How the wanted tracepoints' records are read, what to open for them, and those that the kernel lacks.
-fn layouts(source: &dyn Source, wanted: Wanted) -> Fact<(Layouts, Vec<Counter>, Vec<Missing>)> {
-    let folder = counters::tracepoint_folder(source)?;
+fn layouts(
+    source: &dyn Source,
+    folder: &str,
+    wanted: Wanted,
+) -> Fact<(Layouts, Vec<Counter>, Vec<Missing>)> {
     let (mut layouts, mut found, mut lacking) = (Layouts::default(), Vec::new(), Vec::new());
     for tracepoint in wanted.tracepoints() {
         let (system, name) = (tracepoint.system, &tracepoint.name);

@@ -7,8 +7,11 @@
 //! then part of the differences of blocks, and of their interval.
 
 use super::{PlannedArm, recorder};
+use crate::database::Monitor;
 use crate::failure::Failure;
 use crate::record::Arm;
+use crate::server::{Meter, ServerSelection};
+use crate::server_log::LogReader;
 use crate::trial::Trial;
 use crate::workload::{Preparation, Ready, Scene, Settings};
 use facts::probe::ClockReading;
@@ -42,8 +45,12 @@ struct Set {
 /// A workload that is ready for the trials of its arms.
 pub(super) struct PreparedArm {
     pub(super) ready: Box<dyn Ready>,
+    /// Reads the server that its work is done in, or why it cannot be read: it may run on another machine.
+    pub(super) meter: Option<Result<Meter, String>>,
     /// Its number among all that were made; `None` where the workload leaves nothing to its trials.
     pub(super) number: Option<u32>,
+    /// Reads the log of the user's server around each trial, where there is one.
+    pub(super) log: Option<LogReader>,
 }
 
 impl Prepared {
@@ -64,6 +71,7 @@ impl Prepared {
         for arm in &planned {
             arm.workload.accepts(&arm.settings)?;
             refuse_denied(&arm.settings)?;
+            arm.settings.dsn.as_deref().map_or(Ok(()), Monitor::check)?;
         }
         let (sets, of_arm) = sets(&planned, is_machine_varied);
         let mut all: Vec<usize> = (0..sets.len()).collect();
@@ -112,7 +120,15 @@ impl Prepared {
             let PlannedArm { workload, settings, .. } = &self.planned[set.arm];
             let has_state = workload.preparation != Preparation::Stateless;
             let ready = (workload.prepare)(settings, scene)?;
-            set.ready = Some(PreparedArm { ready, number: has_state.then_some(self.n_made) });
+            let server = ready.server();
+            let meter =
+                server.as_ref().map(|it| Meter::of(it, scene.stop).map_err(|why| why.to_string()));
+            let number = has_state.then_some(self.n_made);
+            let log = match &server {
+                Some(ServerSelection::Dsn(dsn)) => Some(LogReader::of(dsn)),
+                _ => None,
+            };
+            set.ready = Some(PreparedArm { ready, meter, number, log });
         }
         Ok(())
     }

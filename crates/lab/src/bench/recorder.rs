@@ -18,7 +18,7 @@ use host::probe::{Windows, clock};
 use rules::check::Check;
 use rules::finding::Finding;
 use rules::interval::Interval;
-use rules::ledger::{EndedTasks, Evidence, Ledger, close};
+use rules::ledger::{EndedTasks, Evidence, Ledger, ServerTasks, close};
 use rules::metric::Values;
 use rules::metrics::METRICS;
 use rustix::time::{ClockId, clock_gettime};
@@ -57,6 +57,8 @@ pub(crate) struct Work<'a> {
     pub(crate) processes: Vec<u32>,
     /// Its tasks in other processes.
     pub(crate) tasks: Vec<u32>,
+    /// The server that it was done in.
+    pub(crate) server: Option<ServerTasks>,
     /// How long its tasks ran, where that is known: of processes that have ended, with all that they waited for.
     pub(crate) cpu_ns: Option<u64>,
     /// The clocks that the probe read on those CPUs.
@@ -190,7 +192,8 @@ fn ended_ns(interval: &Interval<'_>, work: &Work<'_>, own_ns: u64) -> u64 {
     let pid =
         |it: &u32| if is_own { *it == std::process::id() } else { work.processes.contains(it) };
     let there = deltas.iter().filter(|it| pid(&it.task.pid)).map(|it| it.run_ns);
-    all_ns.saturating_sub(there.fold(0, u64::saturating_add))
+    let server_ns = work.server.as_ref().map_or(0, |it| it.ended_ns);
+    all_ns.saturating_sub(there.fold(0, u64::saturating_add)).saturating_add(server_ns)
 }
 
 fn surroundings(
@@ -239,6 +242,7 @@ fn evidence<'a>(
         // Where another process does the work, this one only observes.
         observer: if work.processes.contains(&own) { 0 } else { own },
         chosen: work.processes,
+        server: work.server,
         ended: match ended_ns {
             0 => Err(Missing::not_collected("run times of tasks that ended")),
             ns => Ok(EndedTasks { ns, uncertainty_ns: 0 }),

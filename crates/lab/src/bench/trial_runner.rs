@@ -5,14 +5,17 @@ use super::prepared::Prepared;
 use super::recorder::{Recorder, Work};
 use super::{Watcher, recorder, turns};
 use crate::failure::Failure;
+use crate::groups::Groups;
 use crate::known::Known;
 use crate::record::Record;
+use crate::server::ServerWork;
 use crate::trial::{Trial, TrialClock, TrialContext};
 use crate::workload::Scene;
 use facts::Fact;
 use facts::probe::ClockReading;
 use fastrand::Rng;
 use host::probe::anchor;
+use rules::ledger::ServerTasks;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -31,6 +34,16 @@ pub(super) struct TrialRunner<'a> {
     behind_ns: u64,
     /// The boot that this is, where a study takes reboots.
     boot: Option<String>,
+}
+
+/// A trial that has ended.
+struct End {
+    /// In nanoseconds of CLOCK_MONOTONIC_RAW.
+    began_ns: u64,
+    /// How long its tasks ran.
+    cpu_ns: Option<u64>,
+    /// The processes of the server that it worked with.
+    server: Option<ServerTasks>,
 }
 
 /// The clocks before and after a trial.
@@ -156,16 +169,37 @@ impl<'a> TrialRunner<'a> {
 
     /// A trial of one arm.
     fn whole(&mut self, number: usize, block: u32) -> Result<Trial, Failure> {
-        if self.is_apart {
+        // The time of a server's processes that end is read for the trial alone.
+        if self.is_apart || matches!(self.arms.arm(number)?.meter, Some(Ok(_))) {
             self.recorder.begin_apart();
         }
+        // Of a workload of this process, a quota is in the ledger.
+        let tasks = self.arms.arm(number)?.ready.tasks();
+        let mut groups = (!tasks.is_empty()).then(|| Groups::of_server(&tasks));
         let began_ns = self.begin()?;
         let arm = self.arms.arm(number)?;
+        let log = arm.log.as_mut().map(|it| it.read(self.scene.stop));
         let before = arm.clocks();
-        let outcome = arm.ready.trial(self.scene)?;
+        groups.iter_mut().for_each(Groups::begin);
+        arm.meter.iter_mut().flatten().for_each(|it| it.begin(self.scene.stop));
+        let outcome = arm.ready.trial(self.scene);
+        let throttling = groups.as_mut().and_then(Groups::throttling);
+        let (server, tasks) = match &mut arm.meter {
+            None => (None, None),
+            Some(Err(why)) => (Some(ServerWork::unknown(why)), None),
+            Some(Ok(meter)) => {
+                let (work, tasks) = meter.end();
+                (Some(work), Some(tasks))
+            }
+        };
+        let outcome = outcome?;
         let clocks = Clocks { before, after: arm.clocks() };
         let preparation = arm.number;
-        let surroundings = self.end(number, began_ns, &clocks, outcome.cpu_ns.value().copied())?;
+        let end = End { began_ns, cpu_ns: outcome.cpu_ns.value().copied(), server: tasks };
+        let surroundings = self.end(number, &clocks, end)?;
+        // After the trial's window: this waits for the counts to rest.
+        let reader = self.arms.arm(number)?.log.as_mut();
+        let server_log = reader.zip(log).map(|(it, before)| it.read_after(before, self.scene.stop));
         Ok(Trial {
             number: 0,
             arm: number,
@@ -175,7 +209,9 @@ impl<'a> TrialRunner<'a> {
             preparation,
             failed: None,
             marks: Vec::new(),
-            throttling: None,
+            throttling,
+            server,
+            server_log,
             slices: Vec::new(),
             outcome,
             clock: clocks.trial_clock(),
@@ -192,7 +228,7 @@ impl<'a> TrialRunner<'a> {
         let preparations: Vec<Option<u32>> = arms.iter().map(|it| it.number).collect();
         let runs = turns::run(&arms, pieces, draw, self.scene.stop)?;
         let clocks = Clocks { before, after: self.arms.arm(0)?.clocks() };
-        let surroundings = self.end(0, began_ns, &clocks, None)?;
+        let surroundings = self.end(0, &clocks, End { began_ns, cpu_ns: None, server: None })?;
         let trial = |((arm, run), preparation): ((usize, turns::Run), Option<u32>)| Trial {
             number: 0,
             arm,
@@ -203,6 +239,8 @@ impl<'a> TrialRunner<'a> {
             failed: None,
             marks: Vec::new(),
             throttling: None,
+            server: None,
+            server_log: None,
             slices: Vec::new(),
             outcome: run.outcome,
             clock: clocks.trial_clock(),
@@ -225,20 +263,21 @@ impl<'a> TrialRunner<'a> {
         Ok(began_ns)
     }
 
-    /// Samples the machine after a trial of this arm, whose tasks ran for `cpu_ns`.
+    /// Samples the machine after a trial of this arm.
     fn end(
         &mut self,
         number: usize,
-        began_ns: u64,
         clocks: &Clocks,
-        cpu_ns: Option<u64>,
+        end: End,
     ) -> Result<Known<TrialContext>, Failure> {
+        let End { began_ns, cpu_ns, server } = end;
         let ready = &mut self.arms.arm(number)?.ready;
         let readings = [&clocks.before, &clocks.after].into_iter().flatten().flatten();
         let work = Work {
             cpus: ready.cpus().unwrap_or(&self.scene.allowed),
             processes: ready.processes(),
             tasks: ready.tasks(),
+            server,
             cpu_ns,
             clocks: readings.copied().collect(),
         };

@@ -5,8 +5,11 @@ use super::verdict::{Cause, Verdict, judge};
 use crate::known::Known;
 use crate::record::Record;
 use crate::trial::{Better, Figure, Trial};
+use crate::workload::Settings;
 use std::time::Duration;
 
+/// The engine that is no server.
+const EMBEDDED: &str = "embedded";
 const COMMITS: &str = "commits";
 const WRITES: &str = "log writes";
 const WRITE: &str = "log write";
@@ -31,7 +34,7 @@ pub fn figures(split: &Split) -> Vec<Figure> {
     ];
     let rates = rates.map(|(name, unit, rate)| (name, unit, Better::Higher, rate));
     let times = [
-        (WRITE, write(|it| it.mean).value().copied()),
+        (WRITE, split.write_mean.value().copied()),
         (IN_CALL, write(|it| it.in_call).value().copied()),
         (WRITE_WAITING, write(|it| it.waiting).value().copied()),
         ("log write, median", quantile(0.5)),
@@ -62,6 +65,10 @@ pub fn verdict_of(record: &Record) -> Option<Verdict> {
         (&first.name, &of_arm(&record.trials, 0)?),
         (&second.name, &of_arm(&record.trials, 1)?),
     );
+    let quotas = [0, 1].map(|arm| record.throttling(arm).map(|it| it.0));
+    let Settings { dsn, engine, .. } = &second.settings;
+    let is_server = dsn.is_some() || engine.as_ref().is_some_and(|it| it != EMBEDDED);
+    let verdict = Verdict { is_server, ..verdict.with_quotas(quotas) };
     (verdict.cause != Cause::None).then_some(verdict)
 }
 
@@ -93,6 +100,7 @@ fn of_arm(trials: &[Trial], arm: usize) -> Option<Split> {
         commits: whole(mean(COMMITS)?),
         writes: known(WRITES).map(whole),
         bytes: Known::missing("trials tell no bytes"),
+        write_mean: time(WRITE),
         write,
         latency: Known::missing("trials tell quantiles only"),
         writer_waiting: time(WRITER_WAITING),
@@ -114,8 +122,9 @@ fn duration(micros: f64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commit::texts::{NODE_1, START, STARVED, sample};
+    use crate::commit::texts::{NODE_1, SLOW_DISK, START, STARVED, sample};
     use crate::record::Arm;
+    use crate::throttling::Throttling;
     use crate::trial::Outcome;
 
     fn split(text: &str) -> Split {
@@ -149,6 +158,33 @@ mod tests {
             assert!(one.mean.abs_diff(other.mean) < Duration::from_micros(1), "{one:?} {other:?}");
             assert!(one.waiting.abs_diff(other.waiting) < Duration::from_micros(1), "{one:?}");
         }
+    }
+
+    #[test]
+    fn a_quota_that_throttled_the_second_arm_in_most_periods_is_named() {
+        let throttling = |throttled_periods| Throttling {
+            group: "/g".to_owned(),
+            quota_cpus: 0.25,
+            period_ms: Some(100.0),
+            periods: 171,
+            throttled_periods,
+            throttled_ns: 1,
+            stopped_ns: 1,
+        };
+        let quota = |texts: [&str; 2], of: [Option<u64>; 2]| {
+            let mut record = record(texts);
+            for (trial, n) in record.trials.iter_mut().zip(of) {
+                trial.throttling = n.map(throttling);
+            }
+            verdict_of(&record).unwrap().quota
+        };
+        let held = [NODE_1, STARVED];
+        assert_eq!(quota(held, [None, Some(160)]), Some(throttling(160)));
+        assert_eq!(quota(held, [Some(2), Some(160)]), Some(throttling(160)));
+        // Both are held alike, or hardly, or by something else.
+        assert_eq!(quota(held, [Some(160), Some(160)]), None);
+        assert_eq!(quota(held, [None, Some(80)]), None);
+        assert_eq!(quota([NODE_1, SLOW_DISK], [None, Some(160)]), None);
     }
 
     #[test]

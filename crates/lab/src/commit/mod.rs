@@ -21,6 +21,7 @@ pub use split::{CommitTime, Split, WriteTime};
 pub use verdict::{Cause, Verdict, judge};
 
 use crate::failure::Failure;
+use crate::server::ServerSelection;
 use crate::workload::{Scene, Settings};
 use embedded::Embedded;
 use facts::CpuSet;
@@ -50,6 +51,11 @@ pub trait Engine {
     /// The processes that do its work.
     fn processes(&self) -> Vec<u32> {
         vec![std::process::id()]
+    }
+
+    /// The server that it works in, where that is not this process.
+    fn server(&self) -> Option<ServerSelection> {
+        None
     }
 
     /// Tasks of other processes that do its work.

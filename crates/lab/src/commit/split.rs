@@ -16,7 +16,9 @@ pub struct Split {
     pub writes: Known<u64>,
     /// How many bytes of log.
     pub bytes: Known<u64>,
-    /// What one log write took on average.
+    /// What one log write took on average, from the call to its return.
+    pub write_mean: Known<Duration>,
+    /// The parts of that.
     pub write: Known<WriteTime>,
     /// How often a log write took how long.
     pub latency: Known<Latency>,
@@ -80,6 +82,9 @@ impl Split {
             elapsed: Duration::from_nanos(elapsed_ns),
             commits,
             bytes: rise(&before.log.bytes, &after.log.bytes),
+            write_mean: both(&writes, &rise(&before.log.taken_ns, &after.log.taken_ns), |n, ns| {
+                each(ns, n)
+            }),
             write: write(&before.log, &after.log, &writes),
             latency: latency(&before.log, &after.log),
             writer_waiting: both(&writes, &writer, |writes, it| each(it.wait_ns, writes)),
@@ -202,6 +207,7 @@ mod tests {
             NODE_1.replace(r#""waited_ns":50000000"#, r#""waited_ns":{"missing":"no schedstat"}"#);
         let split = between(START, &text).unwrap();
         assert_eq!(split.write.reason(), Some("no schedstat"));
+        assert_eq!(split.write_mean, Known::Value(Duration::from_micros(850)));
         assert!(split.commit.unexplained.value().is_some() && split.writes.value().is_some());
         let text = NODE_1
             .replace(r#""log_wait_ns":6000000000"#, r#""log_wait_ns":{"missing":"not told"}"#);

@@ -2,6 +2,7 @@
 
 use super::split::{Split, WriteTime};
 use crate::known::Known;
+use crate::throttling::Throttling;
 use std::time::Duration;
 
 /// A growth by less than this share of a commit's time on the first node explains nothing: means of a second differ by
@@ -19,6 +20,30 @@ pub struct Verdict {
     pub rate: f64,
     /// What explains the difference.
     pub cause: Cause,
+    /// The quota that keeps the second one from running, where that may be why it waits.
+    pub quota: Option<Throttling>,
+    /// Whether the second one commits in a database server.
+    pub is_server: bool,
+}
+
+impl Verdict {
+    /// Names the quota of the second node where its log writer or sessions wait for a CPU, it was throttled in most periods,
+    /// and the first one was not, or may use more.
+    #[must_use]
+    pub fn with_quotas(self, [first, second]: [Option<Throttling>; 2]) -> Verdict {
+        let binds = |it: &Throttling| it.throttled_periods.saturating_mul(2) > it.periods;
+        let is_wait = matches!(
+            self.cause,
+            Cause::WriterWaits(..)
+                | Cause::WriterComesLate(..)
+                | Cause::SessionsWait(..)
+                | Cause::LogWrite(_)
+                | Cause::Unexplained(_)
+        );
+        let first = first.filter(binds).map_or(f64::INFINITY, |it| it.quota_cpus);
+        let quota = second.filter(|it| is_wait && binds(it) && it.quota_cpus < first);
+        Verdict { quota, ..self }
+    }
 }
 
 /// The part of a commit that grew most.
@@ -32,6 +57,8 @@ pub enum Cause {
     WriterComesLate([Duration; 2], [Known<WriteTime>; 2]),
     /// The call itself takes longer; with the log writes of both.
     Disk(WriteTime, WriteTime),
+    /// A log write takes longer, and its parts are unknown; of both.
+    LogWrite([Duration; 2]),
     /// Sessions take more CPU time for the same work; of both, and the log writes of both.
     SessionCpu([Duration; 2], [Known<WriteTime>; 2]),
     /// Sessions are runnable and have no CPU; of both, and the log writes of both.
@@ -44,7 +71,7 @@ pub enum Cause {
 pub fn judge((a, first): (&str, &Split), (b, second): (&str, &Split)) -> Verdict {
     let rate = second.commits_per_second() / first.commits_per_second();
     let cause = cause(first, second);
-    Verdict { a: a.to_owned(), b: b.to_owned(), rate, cause }
+    Verdict { a: a.to_owned(), b: b.to_owned(), rate, cause, quota: None, is_server: false }
 }
 
 fn cause(first: &Split, second: &Split) -> Cause {
@@ -75,10 +102,12 @@ fn of_the_log(first: &Split, second: &Split) -> Option<(Duration, Cause)> {
     let waits = first.commit.log.value().zip(second.commit.log.value());
     let longer = match (waits, writes) {
         (Some((a, b)), _) => b.saturating_sub(*a),
-        // Sessions that write the log themselves wait for a CPU in the call, too, and what of their waits is there is estimated:
-        // either part of the write stands for itself alone.
+        // Sessions that write the log themselves wait for a CPU in the call, too: either part of the write stands for itself.
         (None, Some((a, b))) => growth([a.in_call, b.in_call]).max(growth([a.waiting, b.waiting])),
-        (None, None) => return None,
+        (None, None) => {
+            let means = [*first.write_mean.value()?, *second.write_mean.value()?];
+            return Some((growth(means), Cause::LogWrite(means)));
+        }
     };
     let late = first.writer_waiting.value().zip(second.writer_waiting.value());
     let late = late.map(|(a, b)| [*a, *b]);
@@ -137,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_wait_for_a_cpu_that_may_be_in_the_call_does_not_make_a_slow_disk() {
-        // A session that writes the log itself, as PostgreSQL's do, in a group with a quota: its waits are estimated in the call.
+        // A session that writes the log itself, as PostgreSQL's do, in a group with a quota.
         let node = |sessions: u64, commits: u64, taken_ns: u64, waited_ns: u64, wait_ns: u64| {
             let writes = commits / sessions;
             let text = format!(
@@ -179,6 +208,21 @@ mod tests {
     fn a_slow_disk_is_one() {
         assert_eq!(judged(SLOW_DISK), (19.0, Cause::Disk(write(800, 50), write(4800, 50))));
         assert!(!write(4800, 50).is_as_fast_as(&write(800, 50)));
+    }
+
+    #[test]
+    fn a_log_write_whose_parts_are_unknown_is_blamed_on_neither() {
+        let blind = |text: &str| {
+            let unknown = |text: &str, field: &str| {
+                let at = text.find(&format!(r#""{field}":"#)).unwrap() + field.len() + 3;
+                let end = at + text[at..].find([',', '}']).unwrap();
+                format!("{}{{\"missing\":\"x\"}}{}", &text[..at], &text[end..])
+            };
+            split(&unknown(&unknown(text, "waited_ns"), "log_wait_ns"))
+        };
+        let verdict = judge(("a", &blind(NODE_1)), ("b", &blind(SLOW_DISK)));
+        let means = [850, 4850].map(Duration::from_micros);
+        assert_eq!(verdict.cause, Cause::LogWrite(means));
     }
 
     #[test]

@@ -93,6 +93,11 @@ impl Cluster {
         }
     }
 
+    /// The number of its main process.
+    pub(super) fn pid(&self) -> u32 {
+        self.server.id()
+    }
+
     /// Why the server does not run any more; `None` while it does.
     pub(super) fn ended(&mut self) -> Option<Failure> {
         let status = self.server.try_wait().ok()??;

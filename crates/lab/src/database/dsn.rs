@@ -10,6 +10,8 @@ use super::engine::Engine;
 pub(super) struct Dsn {
     /// Which database it is.
     pub engine: Engine,
+    /// The text as it was given, with the password.
+    pub given: String,
     /// The text without the password.
     pub public: String,
     /// The password, where there was one.
@@ -21,6 +23,11 @@ pub(super) struct Dsn {
 /// What may be shown and kept of a `--dsn`.
 pub fn without_password(text: &str) -> String {
     Dsn::parse(text).map_or_else(|_| "(not readable)".to_owned(), |dsn| dsn.public)
+}
+
+/// Whether a text is a connection string. The error repeats nothing of it.
+pub(crate) fn is_dsn(text: &str) -> Result<(), &'static str> {
+    Dsn::parse(text).map(drop)
 }
 
 impl Dsn {
@@ -37,6 +44,7 @@ impl Dsn {
                 let options = vec![format!("--socket={text}")];
                 Ok(Dsn {
                     engine: Engine::Mariadb,
+                    given: text.to_owned(),
                     public: text.to_owned(),
                     password: None,
                     options,
@@ -99,7 +107,13 @@ fn postgresql_uri(text: &str) -> Result<Dsn, &'static str> {
     let login = parts.user.map(|it| format!("{it}@")).unwrap_or_default();
     let question = if kept.is_empty() { "" } else { "?" };
     let public = format!("{scheme}://{login}{}{path}{question}{}", parts.hosts, kept.join("&"));
-    Ok(Dsn { engine: Engine::Postgresql, public, password, options: Vec::new() })
+    Ok(Dsn {
+        engine: Engine::Postgresql,
+        given: text.to_owned(),
+        public,
+        password,
+        options: Vec::new(),
+    })
 }
 
 fn mariadb_uri(text: &str, rest: &str) -> Result<Dsn, &'static str> {
@@ -139,7 +153,13 @@ fn mariadb_uri(text: &str, rest: &str) -> Result<Dsn, &'static str> {
     let scheme = text.split_once("://").map_or("mysql", |(scheme, _)| scheme);
     let login = parts.user.map(|it| format!("{it}@")).unwrap_or_default();
     let public = format!("{scheme}://{login}{}{}", parts.hosts, parts.rest);
-    Ok(Dsn { engine: Engine::Mariadb, public, password: parts.password, options })
+    Ok(Dsn {
+        engine: Engine::Mariadb,
+        given: text.to_owned(),
+        public,
+        password: parts.password,
+        options,
+    })
 }
 
 fn postgresql_keywords(text: &str) -> Result<Dsn, &'static str> {
@@ -166,7 +186,8 @@ fn postgresql_keywords(text: &str) -> Result<Dsn, &'static str> {
             _ => kept.push(format!("{key}='{}'", value.replace('\\', "\\\\").replace('\'', "\\'"))),
         }
     }
-    Ok(Dsn { engine: Engine::Postgresql, public: kept.join(" "), password, options: Vec::new() })
+    let (given, public) = (text.to_owned(), kept.join(" "));
+    Ok(Dsn { engine: Engine::Postgresql, given, public, password, options: Vec::new() })
 }
 
 /// A value up to the next space, or in quotes; a backslash takes the character after it as it is.

@@ -7,6 +7,7 @@ use super::programs;
 use super::session::{Patience, Session};
 use crate::durability::{NOT_DURABLE, is_in_memory};
 use crate::failure::Failure;
+use crate::server::ServerSelection;
 use crate::workload::{Scene, Settings};
 use host::Live;
 use std::path::{Path, PathBuf};
@@ -93,6 +94,14 @@ impl Server {
                 "temporary, over a Unix socket, every commit kept safe on disk".to_owned()
             }
             Reach::Users(dsn) => dsn.public.clone(),
+        }
+    }
+
+    /// How to find its processes.
+    pub(crate) fn selection(&self) -> ServerSelection {
+        match &self.reach {
+            Reach::Temporary(cluster, _) => ServerSelection::Process(cluster.pid()),
+            Reach::Users(dsn) => ServerSelection::Dsn(dsn.given.clone()),
         }
     }
 

@@ -193,6 +193,7 @@ impl<'a> Accounts<'a> {
             cpus,
             processes: vec![std::process::id()],
             tasks: Vec::new(),
+            server: None,
             cpu_ns: None,
             clocks: std::mem::take(&mut self.clocks),
         };

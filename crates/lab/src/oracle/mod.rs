@@ -71,6 +71,8 @@ fn trial(number: u32, told: OracleOutput) -> Trial {
         failed: None,
         marks: Vec::new(),
         throttling: None,
+        server: None,
+        server_log: None,
         slices: Vec::new(),
         outcome: Outcome {
             elapsed_ns: told.elapsed_ns,

@@ -14,7 +14,6 @@
 //!
 //! So a race is a result like any other: it is kept, compared and shown as those of `fullclock bench` are.
 
-mod groups;
 pub mod protocol;
 mod runner;
 mod summed;

@@ -1,6 +1,5 @@
 //! A node at work: its engine commits without a break, and each interval is a trial.
 
-use super::groups::Groups;
 use super::ns;
 use super::protocol::{Ready, Task};
 use super::watcher::{FULL_INTERVAL, QUOTA_INTERVAL, QUOTAS, Watcher};
@@ -8,7 +7,9 @@ use crate::bench::{Recorder, Work, clocks, refuse_denied, trial_clock};
 use crate::commit::{Engine, Sample, Split, open};
 use crate::durability::is_in_memory;
 use crate::failure::Failure;
+use crate::groups::Groups;
 use crate::known::Known;
+use crate::server::Meter;
 use crate::trial::Mark;
 use crate::trial::{Outcome, Trial, TrialContext};
 use crate::workload::{Scene, Settings};
@@ -17,6 +18,7 @@ use facts::probe::{ClockReading, EventCosts};
 use facts::{CpuSet, Fact, Missing};
 use host::probe::anchor;
 use host::{Live, Source};
+use rules::ledger::ServerTasks;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::thread::sleep;
@@ -32,6 +34,8 @@ const GLANCE: Duration = Duration::from_millis(50);
 pub struct Runner<'a> {
     engine: Box<dyn Engine>,
     recorder: Recorder<'a>,
+    /// Reads the server that it works in, where that runs here.
+    meter: Option<Meter>,
     watcher: Watcher,
     groups: Groups,
     settings: Settings,
@@ -60,11 +64,14 @@ impl<'a> Runner<'a> {
         COMMIT.accepts(&task.settings)?;
         refuse_denied(&task.settings)?;
         let engine = open(&task.settings, scene)?;
+        // One on another machine is no part of this one's ledger.
+        let meter = engine.server().and_then(|it| Meter::of(&it, scene.stop).ok());
         let groups = Groups::of(engine.processes().into_iter().chain(engine.tasks()));
         let host = groups.concerned(host::view(&Live::this_machine()));
         Ok(Runner {
             engine,
             recorder: Recorder::open(scene.host, costs),
+            meter,
             watcher: Watcher::of(&host),
             groups,
             settings: task.settings.clone(),
@@ -132,6 +139,7 @@ impl<'a> Runner<'a> {
         }
         self.polled_ns = [due_ns; 2];
         self.recorder.begin_apart();
+        self.meter.iter_mut().for_each(|it| it.begin(self.scene.stop));
         self.groups.begin();
         let mut before = self.end()?;
         for number in 1.. {
@@ -183,16 +191,24 @@ impl<'a> Runner<'a> {
             }
         };
         let clock = trial_clock(&before.clocks, &after.clocks);
-        let surroundings = self.surroundings(before, after);
-        Trial { clock, surroundings, ..trial }
+        let (server, tasks) = self.meter.as_mut().map(Meter::end).unzip();
+        let surroundings = self.surroundings(before, after, tasks);
+        self.meter.iter_mut().for_each(|it| it.begin(self.scene.stop));
+        Trial { clock, surroundings, server, ..trial }
     }
 
-    fn surroundings(&mut self, before: &End, after: &End) -> Known<TrialContext> {
+    fn surroundings(
+        &mut self,
+        before: &End,
+        after: &End,
+        server: Option<ServerTasks>,
+    ) -> Known<TrialContext> {
         let readings = [&before.clocks, &after.clocks].into_iter().flatten().flatten();
         let work = Work {
             cpus: self.engine.cpus().unwrap_or(&self.scene.allowed),
             processes: self.engine.processes(),
             tasks: self.engine.tasks(),
+            server,
             cpu_ns: None,
             clocks: readings.copied().collect(),
         };

@@ -4,6 +4,7 @@
 //! kept as means of a trial's intervals: as text they take 15 KB.
 
 use crate::known::Known;
+use crate::server::ServerWork;
 use crate::throttling::Throttling;
 use crate::trial::{
     Figure, Outcome, PackedList, Reading, Share, Slice, Trial, TrialClock, TrialContext,
@@ -82,10 +83,11 @@ fn sum(intervals: Vec<Trial>) -> Option<Trial> {
     let (elapsed_ns, cpu_ns) = total(|it| &it.elapsed_ns).zip(total(|it| &it.cpu_ns))?;
     let slices =
         if intervals.len() > 1 { intervals.iter().filter_map(slice).collect() } else { Vec::new() };
+    let server = ServerWork::sum_of(intervals.iter().filter_map(|it| it.server.as_ref()));
     let throttling = Throttling::of_all(intervals.iter().filter_map(|it| it.throttling.as_ref()));
     let first = intervals.into_iter().next()?;
     let outcome = Outcome { elapsed_ns, cpu_ns, figures, ..first.outcome };
-    Some(Trial { outcome, slices, throttling, clock, surroundings, ..first })
+    Some(Trial { outcome, slices, throttling, server, clock, surroundings, ..first })
 }
 
 /// The length of an interval and what was counted in it: its rate times the time; `None` of one without a rate.

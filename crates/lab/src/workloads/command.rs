@@ -4,9 +4,11 @@ use crate::child::{Group, Run, tail};
 use crate::client::{Expression, Found};
 use crate::failure::Failure;
 use crate::known::Known;
+use crate::server::{FoundServer, ServerSelection, find as find_server};
 use crate::trial::{Better, Figure, FigureShape, Outcome};
 use crate::workload::{Placement, Preparation, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
+use host::Live;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -25,16 +27,27 @@ fails, prints no such number or does not end within `--timeout` fails the trial.
 shown. What it leaves running is ended with the bench, also where that is killed, unless it makes itself a process group or
 a session of its own, as timeout(1) and servers do. A command that is stopped is stopped with all its descendants, those too.
 
+With a connection string as `--server`, the counters of that server's log are read before each trial and after it, and a
+comparison says what they explain: how many log syncs a commit takes, and how long each of them. The command is not told of it.
+
 The result keeps its words, so a password or token among them is refused: give it in ~/.pgpass, an option file or the environment.
 
 ## What changes the result
 Whatever moves the command's. Start and end of a process are in its time: `fullclock bench -- true` tells what they take.
 
 ## What it cannot know
-Whether the command did the same each time, and what a server did for it: the server's CPU time is not in the trial's.
+Whether the command did the same each time. What a server did for it is known where `--server` names it: its CPU time and its
+wait for a CPU are then kept with each trial, and its processes are no other tasks.
 ",
     figure: FigureShape::ELAPSED,
-    takes: &[Setting::Cpus, Setting::Metric, Setting::Better, Setting::Timeout, Setting::Command],
+    takes: &[
+        Setting::Cpus,
+        Setting::Server,
+        Setting::Metric,
+        Setting::Better,
+        Setting::Timeout,
+        Setting::Command,
+    ],
     placement: Placement::Anywhere,
     preparation: Preparation::Stateless,
     prepare,
@@ -48,6 +61,7 @@ struct Command {
     metric: Option<Expression>,
     better: Better,
     timeout: Option<Duration>,
+    server: Option<(ServerSelection, FoundServer)>,
     temporary: PathBuf,
     /// The latest one, which has not been waited for.
     run: Option<Run>,
@@ -70,6 +84,7 @@ fn prepare(settings: &Settings, scene: &Scene<'_>) -> Result<Box<dyn Ready>, Fai
         metric: settings.metric.as_deref().map(expression).transpose()?,
         better: settings.better.unwrap_or(METRIC.better),
         timeout: settings.timeout,
+        server: settings.server.as_deref().map(|it| server(it, scene)).transpose()?,
         temporary: scene.temporary.clone(),
         run: None,
         group: None,
@@ -115,6 +130,29 @@ impl Ready for Command {
     fn ends_with_trial(&self) -> bool {
         true
     }
+
+    fn server(&self) -> Option<ServerSelection> {
+        self.server.as_ref().map(|it| it.0.clone())
+    }
+
+    fn about(&self) -> Vec<(String, String)> {
+        let about = |(selection, found): &(ServerSelection, FoundServer)| {
+            let value = match found.n_servers {
+                1 => selection.to_string(),
+                n => format!("{selection}, all {n} of them"),
+            };
+            ("server".to_owned(), value)
+        };
+        self.server.iter().map(about).collect()
+    }
+}
+
+/// The server that the command works with, which has to run.
+fn server(text: &str, scene: &Scene<'_>) -> Result<(ServerSelection, FoundServer), Failure> {
+    let selection: ServerSelection =
+        text.parse().map_err(|why| Failure::Unready(format!("--server: {why}")))?;
+    let found = find_server(&selection, &Live::this_machine(), scene.stop)?;
+    Ok((selection, found))
 }
 
 /// Errors: `text` is no regular expression with one group.
@@ -148,7 +186,7 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     fn host() -> HostView {
-        host::view(&host::Live::this_machine())
+        host::view(&Live::this_machine())
     }
 
     /// What comes of one trial of a shell script.

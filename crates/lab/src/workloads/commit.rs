@@ -6,6 +6,7 @@
 use crate::commit::{self, Engine, Split, figures};
 use crate::failure::Failure;
 use crate::known::Known;
+use crate::server::ServerSelection;
 use crate::trial::{Better, FigureShape, Outcome};
 use crate::workload::{Placement, Preparation, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
@@ -42,13 +43,15 @@ own work, and `--parse FILE` reads what that printed. It was written by the docu
 The time in the call is the disk's: its cache, its controller's battery, a file system's barriers. With more sessions one write
 serves more commits, until their CPU time is what is left. Below saturation a slow clock costs CPU time of sessions and leaves
 log writes alone; once CPUs are saturated, a quota or a run queue lets the log writer wait, and log writes seem to take longer.
-`--vs` says which of these differs. On a user's server, other sessions' log writes are counted with these.
+`--vs` says which of these differs, and names a CPU quota that throttled the server in most of its periods. On a user's server,
+other sessions' log writes are counted with these.
 
 ## What it cannot know
 Which part of the call is the device's and which the file system's. A virtual disk may say durable and mean the host's memory.
-In a server, sessions write the log themselves, and what a log write waits for a CPU is estimated: as long as sessions wait each
-time they are runnable, once a write. A session's wait for the log is not distinguished from other sleep there. Figures of two
-engines, or of two versions of one, tell about these.
+In a server, sessions write the log themselves: their calls (pwrite, fdatasync) are traced with the scheduler, which takes root
+and a server on this host. `log write` is the server's own time; what its calls work is in the call, and the rest is waiting for
+a CPU, however often a write waits. Without a trace the two parts are unknown. A session's wait for the log is not
+distinguished from other sleep there. Figures of two engines, or of two versions of one, tell about these.
 ",
     figure: COMMITS,
     takes: &[
@@ -100,6 +103,10 @@ impl Ready for Commit {
 
     fn processes(&self) -> Vec<u32> {
         self.engine.processes()
+    }
+
+    fn server(&self) -> Option<ServerSelection> {
+        self.engine.server()
     }
 
     fn tasks(&self) -> Vec<u32> {

@@ -8,6 +8,7 @@ use crate::cpu_test::{self, ITERATIONS, MOST_ITERATIONS};
 use crate::database::{Answer, Engine, Patience, Pool, Server};
 use crate::failure::Failure;
 use crate::known::Known;
+use crate::server::ServerSelection;
 use crate::trial::{Better, Figure, FigureShape, Outcome};
 use crate::workload::{Placement, Preparation, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
@@ -111,6 +112,10 @@ impl Ready for Loop {
 
     fn processes(&self) -> Vec<u32> {
         Server::processes()
+    }
+
+    fn server(&self) -> Option<ServerSelection> {
+        Some(self.server.selection())
     }
 
     fn tasks(&self) -> Vec<u32> {

@@ -7,6 +7,7 @@
 use crate::database::{Answer, Engine, Patience, Pool, Server, claim, claimed};
 use crate::failure::Failure;
 use crate::known::Known;
+use crate::server::ServerSelection;
 use crate::trial::{Better, Figure, FigureShape, Outcome};
 use crate::workload::{Placement, Preparation, Ready, Scene, Setting, Settings, Workload};
 use facts::CpuSet;
@@ -101,6 +102,10 @@ impl Ready for Build {
 
     fn processes(&self) -> Vec<u32> {
         Server::processes()
+    }
+
+    fn server(&self) -> Option<ServerSelection> {
+        Some(self.server.selection())
     }
 
     fn tasks(&self) -> Vec<u32> {

@@ -223,6 +223,7 @@ fn asked(arm: &Arm, more: &[String]) -> Vec<String> {
         iterations,
         engine,
         dsn,
+        server,
         rows,
         sessions,
         folder,
@@ -238,6 +239,7 @@ fn asked(arm: &Arm, more: &[String]) -> Vec<String> {
     option("--iterations", iterations.map(|it| it.to_string()));
     option("--engine", engine.clone());
     option("--dsn", dsn.clone());
+    option("--server", server.as_ref().map(|it| quoted(it)));
     option("--rows", rows.map(|it| it.to_string()));
     option("--sessions", sessions.map(|it| it.to_string()));
     option("--folder", folder.as_ref().map(|it| quoted(it)));

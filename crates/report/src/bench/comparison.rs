@@ -4,6 +4,7 @@ use super::differs::{Words, requested, signed};
 use super::manner::Manner;
 use super::quantity::{confidence, percent};
 use super::race_words::RaceWords;
+use super::server_log;
 use crate::document::{Align, Block, Document, Table, Text};
 use facts::quantity::{counted, roughly};
 use lab::compare::{Design, SettingDifference};
@@ -21,6 +22,9 @@ pub(super) fn conclusion(document: &mut Document, it: &Comparison, manner: Manne
 
 /// Adds how the clocks differ, and how two runs of the same do.
 pub(super) fn explanation(document: &mut Document, it: &Comparison) {
+    if let Some(log) = server_log::words(it) {
+        document.labelled("database log", log);
+    }
     document.labelled("clock", clock(it));
     if let Some(allowance) = &it.difference.allowance {
         document.labelled("run to run", run_to_run(&allowance.between_runs));

@@ -2,7 +2,7 @@
 
 use super::manner::Manner;
 use super::peers::standing_text;
-use super::{Report, arms, commits, comparison, doubts, ranking};
+use super::{Report, arms, commits, comparison, doubts, ranking, server, server_log};
 use crate::document::{Align, Block, Document, Table, Text};
 use crate::race::marks;
 use lab::compare::Side;
@@ -87,6 +87,11 @@ fn conclusion(document: &mut Document, report: &Report<'_>, manner: Manner) {
         if it.difference.raced.is_none() {
             comparison::explanation(document, it);
         }
+        if let [a, b] = &report.summaries[..]
+            && let Some(text) = server::of_two(a, b)
+        {
+            document.labelled("server", text);
+        }
     } else if !report.ranking.is_empty() {
         document.paragraph(Text::strong(ranking::verdict(
             &report.ranking,
@@ -133,8 +138,11 @@ fn measured(document: &mut Document, report: &Report<'_>, manner: Manner) {
         document.push(Block::Table(table));
         document.note(ranking::medians(&report.summaries, manner));
     } else {
-        for (arm, summary) in record.arms.iter().zip(&report.summaries) {
+        for (at, (arm, summary)) in record.arms.iter().zip(&report.summaries).enumerate() {
             alone(document, arm, summary, manner);
+            if let Some(log) = server_log::alone(record, at) {
+                document.labelled("database log", log);
+            }
         }
     }
 }
@@ -156,6 +164,9 @@ fn alone(document: &mut Document, arm: &Arm, summary: &Summary, manner: Manner) 
     document.note(arms::TYPICAL);
     if let Known::Missing { missing } = &summary.clock {
         document.labelled("clock", format!("unknown: {missing}"));
+    }
+    if let Some(text) = server::of_one(summary) {
+        document.labelled("server", text);
     }
     if !summary.lost.is_empty() {
         document.labelled("lost to", arms::lost(summary, manner));

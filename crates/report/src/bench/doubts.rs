@@ -2,7 +2,7 @@
 
 use super::manner::Manner;
 use super::quantity::percent;
-use lab::doubt::{Doubt, Raised};
+use lab::doubt::{Doubt, LoadOf, Raised};
 use std::mem::discriminant;
 
 /// A doubt as a clause: what was observed, and what it means for the results.
@@ -18,7 +18,7 @@ pub(super) fn doubt_text(doubt: &Doubt, manner: Manner) -> String {
             format!("the clock is unknown, so that its changes are not corrected for: {missing}")
         }
         Doubt::Stolen { share } => taken("the hypervisor", *share),
-        Doubt::OtherLoad { share } => taken("other tasks", *share),
+        Doubt::OtherLoad { share, by, server } => others(*share, by, server.as_deref()),
         Doubt::Warming { trials, share } => {
             let moved = moved(*share, manner);
             format!("it warmed up for {}, whose results are {moved}", manner.counted(*trials))
@@ -45,6 +45,21 @@ pub(super) fn doubt_text(doubt: &Doubt, manner: Manner) -> String {
 
 fn taken(by: &str, share: f64) -> String {
     format!("{by} took {} % of the CPUs' time", percent(share))
+}
+
+/// What other tasks took, by name; and how to say that one of them is the server under test.
+fn others(share: f64, by: &[LoadOf], server: Option<&str>) -> String {
+    let mut text = taken("other tasks", share);
+    if !by.is_empty() {
+        let each = by.iter().map(|it| format!("{} {} %", it.name, percent(it.share)));
+        text += &format!(" ({})", each.collect::<Vec<_>>().join(", "));
+    }
+    if let Some(product) = server {
+        text += &format!(
+            "; if the command works with that server, --server {product} makes it part of the work"
+        );
+    }
+    text
 }
 
 /// A median that is slower by `share`, in the unit of the result: of a rate it is lower then.
@@ -78,9 +93,9 @@ fn too_few(have: u32, needed: u32, manner: Manner) -> String {
 pub(super) fn degree(doubt: &Doubt) -> f64 {
     match doubt {
         Doubt::Throttled { trials } | Doubt::Failures { trials } => f64::from(*trials),
-        Doubt::ClockDrifted { share } | Doubt::Stolen { share } | Doubt::OtherLoad { share } => {
-            *share
-        }
+        Doubt::ClockDrifted { share }
+        | Doubt::Stolen { share }
+        | Doubt::OtherLoad { share, .. } => *share,
         Doubt::Warming { share, .. } | Doubt::Drifted { share, .. } => share.abs(),
         Doubt::TooFewTrials { trials, .. } => -f64::from(*trials),
         Doubt::ClockUnknown { .. } | Doubt::Unpinned | Doubt::MachineUnknown | Doubt::CutShort => {
@@ -184,6 +199,17 @@ mod tests {
         assert_eq!(
             text(Doubt::Warming { trials: 6, share: 0.04 }),
             "it warmed up for 6 trials, whose results are 4.0 % higher"
+        );
+        let by = vec![LoadOf { name: "gzip".to_owned(), share: 0.5 }];
+        assert_eq!(
+            text(Doubt::OtherLoad { share: 0.62, by: by.clone(), server: None }),
+            "other tasks took 62 % of the CPUs' time (gzip 50 %)"
+        );
+        let server = Some("postgresql".to_owned());
+        assert_eq!(
+            text(Doubt::OtherLoad { share: 0.62, by: Vec::new(), server }),
+            "other tasks took 62 % of the CPUs' time; if the command works with that server, --server postgresql makes it \
+             part of the work"
         );
         assert_eq!(text(Doubt::Throttled { trials: 1 }), "the CPUs were throttled in 1 trial");
     }

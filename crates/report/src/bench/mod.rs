@@ -19,6 +19,8 @@ mod race_marks;
 mod race_words;
 mod ranking;
 mod runs;
+mod server;
+mod server_log;
 #[cfg(test)]
 mod tests;
 mod trials;

@@ -51,7 +51,7 @@ fn doubtful() -> Record {
         Doubt::ClockDrifted { share: 0.04 },
         Doubt::ClockUnknown { missing: "the scheduler chose its CPUs; --cpus pins it".to_owned() },
         Doubt::Stolen { share: 0.012 },
-        Doubt::OtherLoad { share: 0.3 },
+        Doubt::OtherLoad { share: 0.3, by: Vec::new(), server: None },
         Doubt::Warming { trials: 1, share: 0.04 },
         Doubt::Drifted { at: 2, share: 0.02 },
         Doubt::TooFewTrials { trials: 3, needed: 5 },
@@ -176,7 +176,10 @@ fn main_of(page: &str) -> String {
 #[test]
 fn doubts_forbid_no_claim_and_are_listed() {
     let (a, mut b) = (kept(), moment(Pattern { seconds: 9.57, ..QUIET }));
-    b.doubts = vec![Doubt::Unpinned.into(), Doubt::OtherLoad { share: 0.3 }.into()];
+    b.doubts = vec![
+        Doubt::Unpinned.into(),
+        Doubt::OtherLoad { share: 0.3, by: Vec::new(), server: None }.into(),
+    ];
     insta::assert_snapshot!(compared(&a, &b));
 }
 

@@ -1,6 +1,7 @@
 //! Comparisons and rankings as JSON shows them.
 
 use super::race::RaceView;
+use super::server_log::LogView;
 use super::verdict_view::{AllowanceView, Change, VerdictView};
 use lab::compare::{Close, Design, Run};
 use lab::comparison::{Comparison, Ranked};
@@ -55,6 +56,9 @@ pub(crate) struct ComparisonView<'a> {
     slow_trials: Option<SlowView>,
     /// The settings in which the machines differ, by name.
     settings: &'a [SettingDifference],
+    /// What the trials took of a database server's log (--dsn).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log: Option<LogView>,
     /// Everything that makes either doubtful.
     doubts: &'a [Raised],
 }
@@ -231,6 +235,7 @@ impl<'a> ComparisonView<'a> {
                 change_of_mean: it.change_of_mean.exp_m1(),
             }),
             settings: &difference.settings,
+            log: it.log.as_ref().map(LogView::of),
             doubts: &it.doubts,
         }
     }

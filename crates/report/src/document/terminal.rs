@@ -270,8 +270,8 @@ impl Text {
 }
 
 impl Table {
-    /// The widths of columns that fit into `room`: columns of words get narrower, the widest first, as far as their words allow.
-    /// `None` if that is not enough.
+    /// The widths of columns that fit into `room`: headings, and columns of words, are wrapped, the widest first, as far as their
+    /// words allow. `None` if that is not enough.
     fn fitted(&self, room: usize) -> Option<Vec<usize>> {
         let mut widths = self.widths(room);
         let gaps = GAP * widths.len().saturating_sub(1);
@@ -286,23 +286,25 @@ impl Table {
         Some(widths)
     }
 
-    /// The narrowest that a column may be: that of numbers and bars as wide as it is.
+    /// The narrowest that a column may be: that of bars as wide as it is, and numbers are never broken.
     fn least_width(&self, at: usize) -> usize {
-        let is_of_words = self.columns.get(at).is_some_and(|it| it.align == Align::Left);
-        if !is_of_words || self.is_of_bars(at) {
+        if self.is_of_bars(at) {
             return usize::MAX;
         }
-        if at + 1 == self.columns.len() {
+        let longest = |text: &str| text.split(' ').map(UnicodeWidthStr::width).max().unwrap_or(0);
+        let heading = self.columns.get(at).map_or(0, |it| longest(&it.heading));
+        let is_of_words = self.columns.get(at).is_some_and(|it| it.align == Align::Left);
+        if is_of_words && at + 1 == self.columns.len() {
             // A path in the last column may go past the margin.
             return NARROW;
         }
-        let longest = |text: &str| text.split(' ').map(UnicodeWidthStr::width).max().unwrap_or(0);
         let cells = self.rows.iter().filter_map(|row| row.get(at)).map(|it| match it {
-            Cell::Text(text) => longest(&text.words()),
+            Cell::Text(text) if is_of_words => longest(&text.words()),
+            Cell::Text(text) => text.words().width(),
             Cell::Bar(_) => 0,
         });
-        let heading = self.columns.get(at).map_or(0, |it| longest(&it.heading));
-        cells.chain([heading, SHORT]).max().unwrap_or(SHORT)
+        let shortest = if is_of_words { SHORT } else { 0 };
+        cells.chain([heading, shortest]).max().unwrap_or(shortest)
     }
 
     /// Of every column, what its widest cell takes; bars take what `room` leaves them.

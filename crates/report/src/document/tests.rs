@@ -75,6 +75,31 @@ fn a_table_that_is_a_little_too_wide_wraps_its_words() {
 }
 
 #[test]
+fn headings_of_numbers_wrap_before_a_table_becomes_lines_and_numbers_never_do() {
+    let columns = [
+        ("from", Align::Left),
+        ("PostgreSQL backend", Align::Right),
+        ("more of the server", Align::Right),
+    ];
+    let row = vec!["03:08:05".into(), "12.0 %".into(), "0.1 %".into()];
+    let mut document = Document::new("title");
+    document.push(Block::Table(Table::new(&columns, [row])));
+    let lines = |width| {
+        let text = document.render(Format::Text(Style { color: false, width }));
+        text.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let expected = [
+        "title",
+        "from      PostgreSQL  more of",
+        "             backend      the",
+        "                       server",
+        "03:08:05      12.0 %    0.1 %",
+    ];
+    assert_eq!(lines(29), expected);
+    assert!(lines(24).contains(&"PostgreSQL backend  12.0 %".to_owned()), "{:?}", lines(24));
+}
+
+#[test]
 fn what_stands_before_the_first_heading_is_its_opening() {
     let text = sample().opening().render(Format::Markdown);
     assert!(text.contains("1 finding") && !text.contains("What each CPU lost"), "{text}");

@@ -3,10 +3,11 @@
 //! Long and not wide, because which tasks there are changes from piece to piece. `share` is of the time of all CPUs; waits are
 //! seconds in each second, of all tasks of a name together. Unknown values are empty, and `missing` says why.
 
-use super::Course;
+use super::{Course, server};
 use crate::harmless::{csv_cell, csv_line};
-use facts::{Missing, utc};
-use rules::spans::Span;
+use facts::client::MarkText;
+use facts::{Fact, Missing, utc};
+use rules::spans::{ServerSeen, Span};
 
 const HEADING: &str = "from,length_s,quantity,who,product,name,value,unit,missing\n";
 
@@ -52,7 +53,29 @@ fn rows(course: &Course<'_>, span: &Span) -> Vec<String> {
             }
         }
     }
-    let mark = |it: &facts::client::MarkText| row("mark", ["client", "", &it.text], Ok(1.0), "");
-    rows.extend(span.marks.iter().map(mark));
+    let mark = |who: &str, it: &MarkText| row("mark", [who, "", &it.text], Ok(1.0), "");
+    rows.extend(span.marks.iter().map(|it| mark("client", it)));
+    rows.extend(span.phases.iter().map(|it| mark("server", it)));
+    if server::is_watched(course.spans) {
+        let seen = span.server.as_ref();
+        let of =
+            |value: &dyn Fn(&ServerSeen) -> Fact<f64>| seen.map_err(Missing::clone).and_then(value);
+        let values = [
+            ("active-sessions", of(&|it| Ok(it.active)), "sessions"),
+            ("commits", of(&|it| server::rate(it, &it.log.commits)), "1/s"),
+            ("log-writes", of(&|it| server::rate(it, &it.log.durable())), "1/s"),
+            ("log-write-time", of(&|it| it.log.each_ns().map(|ns| ns / 1e9)), "s"),
+        ];
+        let value = |(name, value, unit): (&str, Fact<f64>, &str)| {
+            row(name, ["server", "", ""], value.as_ref().copied(), unit)
+        };
+        rows.extend(values.into_iter().map(value));
+        let waits = seen.into_iter().flat_map(|it| &it.waits);
+        rows.extend(
+            waits.map(|it| {
+                row("wait-event", ["server", &it.kind, &it.event], Ok(it.share), "share")
+            }),
+        );
+    }
     rows
 }

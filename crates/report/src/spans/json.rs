@@ -2,7 +2,7 @@
 
 use super::Course;
 use crate::json::{Answer, Head, Machine, Opening, Time, pretty, seconds};
-use rules::spans::{Span, Worker};
+use rules::spans::{ServerSeen, Span, Worker};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Result;
@@ -45,6 +45,42 @@ struct Piece<'a> {
     tasks: Answer<'a, Vec<Tasks<'a>>>,
     /// What the client marked.
     marks: Vec<Mark<'a>>,
+    /// What was seen of a database server (`watch --dsn`).
+    server: Answer<'a, Server<'a>>,
+    /// Where the server's main activity changed.
+    phases: Vec<Mark<'a>>,
+}
+
+/// What was seen of a database server in a piece.
+#[derive(Serialize, JsonSchema)]
+struct Server<'a> {
+    /// How many looks there were, one a second.
+    looks: usize,
+    /// The mean number of sessions that ran a statement.
+    active_sessions: f64,
+    /// What these waited for, the largest share first.
+    wait_events: Vec<WaitEvent<'a>>,
+    /// Between the first look and the last one.
+    length_s: f64,
+    /// Transactions that were committed; null where unknown.
+    commits: Option<u64>,
+    /// Log writes that were made durable; null where unknown.
+    log_writes: Option<u64>,
+    /// Bytes that were added to the log; null where unknown.
+    log_bytes: Option<u64>,
+    /// The mean time of a log write; null where the server does not time them.
+    log_write_s: Option<f64>,
+}
+
+/// A wait event of active sessions.
+#[derive(Serialize, JsonSchema)]
+struct WaitEvent<'a> {
+    /// The kind of event; empty where the server has none.
+    kind: &'a str,
+    /// Empty of sessions that ran, or were runnable.
+    event: &'a str,
+    /// Of the active sessions that were seen.
+    share: f64,
 }
 
 /// Tasks of one name.
@@ -63,7 +99,7 @@ struct Tasks<'a> {
     wait_s: f64,
 }
 
-/// A line of the client that marks a moment.
+/// A moment that was marked.
 #[derive(Serialize, JsonSchema)]
 struct Mark<'a> {
     /// Since the beginning of the piece.
@@ -101,6 +137,10 @@ fn piece<'a>(span: &'a Span, [idle, slow_clock]: &'a [facts::Fact<f64>; 2]) -> P
         run_s: seconds(it.run_ns),
         wait_s: seconds(it.wait_ns),
     };
+    let mark = |it: &'a facts::client::MarkText| Mark {
+        after_s: seconds(it.at.saturating_sub(span.from.raw_ns)),
+        text: &it.text,
+    };
     Piece {
         from: Time::of_ns(span.from.real_ns),
         length_s: seconds(span.elapsed_ns()),
@@ -108,13 +148,23 @@ fn piece<'a>(span: &'a Span, [idle, slow_clock]: &'a [facts::Fact<f64>; 2]) -> P
         idle: Answer::of(idle, |it| *it),
         slow_clock: Answer::of(slow_clock, |it| *it),
         tasks: Answer::of(&span.workers, |it| it.iter().map(tasks).collect()),
-        marks: span
-            .marks
-            .iter()
-            .map(|it| Mark {
-                after_s: seconds(it.at.saturating_sub(span.from.raw_ns)),
-                text: &it.text,
-            })
-            .collect(),
+        marks: span.marks.iter().map(mark).collect(),
+        server: Answer::of(&span.server, server),
+        phases: span.phases.iter().map(mark).collect(),
+    }
+}
+
+fn server(seen: &ServerSeen) -> Server<'_> {
+    let wait_events =
+        seen.waits.iter().map(|it| WaitEvent { kind: &it.kind, event: &it.event, share: it.share });
+    Server {
+        looks: seen.looks,
+        active_sessions: seen.active,
+        wait_events: wait_events.collect(),
+        length_s: seconds(seen.elapsed_ns),
+        commits: seen.log.commits.as_ref().ok().copied(),
+        log_writes: seen.log.durable().ok(),
+        log_bytes: seen.log.bytes.as_ref().ok().copied(),
+        log_write_s: seen.log.each_ns().ok().map(|ns| ns / 1e9),
     }
 }

@@ -3,6 +3,9 @@
 mod chart;
 pub mod csv;
 pub mod json;
+mod server;
+
+pub use server::sentence as server_sentence;
 
 use crate::audit::describe;
 use crate::document::{Align, Block, Document, Table, Text};
@@ -54,6 +57,10 @@ pub fn document(course: &Course<'_>) -> Document {
     document.extend(chart::chart(course, &columns).map(Block::Chart));
     document.push(Block::Table(course.ran(&columns)));
     document.extend(course.waited().map(Block::Table));
+    if let Some(table) = server::table(course.spans) {
+        document.push(Block::Table(table));
+        document.note(server::explained());
+    }
     for (at, mark) in course.marks() {
         document.labelled(at, mark);
     }
@@ -177,10 +184,10 @@ impl Course<'_> {
         Some(format!("{}; {}{others}.", capital(&of(Who::Client)), of(Who::Server)))
     }
 
-    /// What the client marked, with its time of day.
+    /// What the client marked and where the server's main activity changed, with the time of day.
     fn marks(&self) -> impl Iterator<Item = (String, String)> {
         self.spans.iter().flat_map(|span| {
-            span.marks.iter().map(move |mark| {
+            span.marks.iter().chain(&span.phases).map(move |mark| {
                 let after = mark.at.saturating_sub(span.from.raw_ns);
                 let at = utc::clock_time(span.from.real_ns.saturating_add(after));
                 (at, crate::harmless::harmless(&mark.text).into_owned())

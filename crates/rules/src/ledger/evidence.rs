@@ -30,6 +30,8 @@ pub struct Evidence<'a> {
     pub edge: Fact<EventCost>,
     /// The processes whose cycles are asked for; without any, every task of a user is useful.
     pub chosen: Vec<u32>,
+    /// The server whose time is asked for as well.
+    pub server: Option<ServerTasks>,
     /// The process that measures.
     pub observer: u32,
     /// Tasks, by thread id, that belong to a process because they descend from it, as traced forks tell; each with the
@@ -66,6 +68,7 @@ impl<'a> Evidence<'a> {
                 "no interrupt was timed as a whole",
             )),
             chosen: Vec::new(),
+            server: None,
             observer: 0,
             kin: BTreeMap::new(),
             ended: Err(Missing::not_collected("run times of tasks that ended")),
@@ -74,6 +77,17 @@ impl<'a> Evidence<'a> {
             host_after: None,
             findings: &[],
         }
+    }
+
+    /// Whether some processes were asked for: other users' tasks are then not useful.
+    pub(crate) fn has_chosen(&self) -> bool {
+        !self.chosen.is_empty() || self.server.is_some()
+    }
+
+    /// Whether a process was asked for by its number, or is one of the server's.
+    pub(crate) fn is_chosen(&self, pid: u32) -> bool {
+        self.chosen.contains(&pid)
+            || self.server.as_ref().is_some_and(|it| it.processes.contains(&pid))
     }
 
     /// What was traced on a CPU, or why nothing was.
@@ -99,6 +113,19 @@ pub struct EndedTasks {
     pub ns: u64,
     /// How far off that may be, in nanoseconds: /proc shows ticks of 10 ms.
     pub uncertainty_ns: u64,
+}
+
+/// The server under test: its processes count as the requested ones do, and are named by what they do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerTasks {
+    /// Its processes, those that ended too.
+    pub processes: BTreeSet<u32>,
+    /// What its threads are called, by number: `PostgreSQL walwriter`. Others have their own name.
+    pub names: BTreeMap<u32, String>,
+    /// What those are called that ended before anybody saw what they did: `PostgreSQL backend (ended)`.
+    pub ended_name: String,
+    /// How much of [`Evidence::ended`] is that of its tasks, in nanoseconds.
+    pub ended_ns: u64,
 }
 
 /// What a spinner saw on one CPU.

@@ -33,7 +33,7 @@ pub(crate) mod work;
 
 pub use books::Books;
 pub use clock::Reference;
-pub use evidence::{EndedTasks, Evidence, Spun};
+pub use evidence::{EndedTasks, Evidence, ServerTasks, Spun};
 pub use line::{Explanation, Line};
 pub use users::name as name_of_kind;
 pub use waiting::Waiting;

@@ -80,7 +80,7 @@ fn children(evidence: &Evidence<'_>) -> Option<String> {
     }
     let is_left_out = |pid: &&u32| {
         let counts_for = evidence.kin.get(pid).unwrap_or(pid);
-        !evidence.chosen.contains(counts_for) && *counts_for != evidence.observer
+        !evidence.is_chosen(*counts_for) && *counts_for != evidence.observer
     };
     let n_left_out = family.iter().filter(is_left_out).count();
     (n_left_out > 0).then(|| {

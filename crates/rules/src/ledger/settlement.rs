@@ -135,6 +135,11 @@ impl Scope<'_, '_> {
         counted
     }
 
+    fn server_ended_ns(&self) -> u64 {
+        let all_ns = self.evidence.ended.as_ref().map_or(0, |it| it.ns);
+        self.evidence.server.as_ref().map_or(0, |it| it.ended_ns).min(all_ns)
+    }
+
     /// Enters the time that no sampled task accounts for, or takes from all tasks alike what is more than all of them ran.
     /// `all_unseen_ns` is that time on all CPUs, of which the chosen processes have what their `ended` tasks ran.
     fn settle(
@@ -157,7 +162,13 @@ impl Scope<'_, '_> {
         }
         let name = if times.without_users.is_some() { NOT_SAMPLED } else { UNSEEN };
         let rest_ns = if is_sum { unseen_ns.saturating_sub(own_ns) } else { 0 };
-        let shares = [(Owner::Asked, ENDED, own_ns), (self.index.stranger, name, rest_ns)];
+        let server_ns = part(own_ns, self.server_ended_ns(), ended.map_or(0, |it| it.ns));
+        let server = self.evidence.server.as_ref().map_or(ENDED, |it| &it.ended_name);
+        let shares = [
+            (Owner::Asked, ENDED, own_ns.saturating_sub(server_ns)),
+            (Owner::Asked, server, server_ns),
+            (self.index.stranger, name, rest_ns),
+        ];
         let shares = shares.into_iter().filter(|it| it.2 > 0);
         times.shares.extend(shares.map(|(owner, name, ns)| unattributed(owner, name, ns)));
         it.unseen_ns = if is_sum { unseen_ns } else { own_ns };
@@ -299,7 +310,7 @@ impl Scope<'_, '_> {
         cpus: &CpuSet,
         traced: &BTreeMap<u32, Traced>,
     ) -> Option<(u64, u64)> {
-        if traced.len() != cpus.len() || !self.is_whole(cpus) || self.evidence.chosen.is_empty() {
+        if traced.len() != cpus.len() || !self.is_whole(cpus) || !self.evidence.has_chosen() {
             return None;
         }
         let ended = self.evidence.ended.as_ref().ok()?;

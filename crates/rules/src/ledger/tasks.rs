@@ -165,6 +165,8 @@ impl TaskTimes {
 /// The tasks of a host by their numbers and by CPU, made once for all CPUs.
 pub(crate) struct TaskIndex {
     owners: BTreeMap<u32, (Owner, String)>,
+    /// What threads of the server are called instead of by their name.
+    server_names: BTreeMap<u32, String>,
     by_cpu: BTreeMap<u32, Vec<Run>>,
     over_ns: u64,
     tick_ns: u64,
@@ -192,6 +194,7 @@ impl TaskIndex {
         let (deltas, over_ns) = interval.task_deltas()?;
         let mut index = TaskIndex {
             owners: BTreeMap::new(),
+            server_names: server_names(evidence),
             by_cpu: BTreeMap::new(),
             over_ns,
             tick_ns: tick_ns(interval.host),
@@ -213,7 +216,9 @@ impl TaskIndex {
         // A thread cannot run longer than has passed: such a count is none.
         let longest = over_ns.saturating_add(index.tick_ns);
         for TaskDelta { task, run_ns, .. } in deltas.into_iter().filter(|it| it.run_ns <= longest) {
-            let (owner, name) = (owner_of(evidence, task), task.name.to_string());
+            let owner = owner_of(evidence, task);
+            let name = index.server_names.get(&task.tid);
+            let name = name.map_or_else(|| task.name.to_string(), String::clone);
             let moved =
                 before.get(task.tid).is_some_and(|it| it.is_same(task) && it.cpu != task.cpu);
             index.by_cpu.entry(task.cpu).or_default().push(Run { owner, name, ns: run_ns, moved });
@@ -274,6 +279,8 @@ impl TaskIndex {
         let named = totals.tasks.iter().map(|(&tid, time)| {
             let found = u32::try_from(tid).ok().and_then(|it| self.owners.get(&it));
             let (owner, name) = found.cloned().unwrap_or_else(|| self.unknown(tid, &time.comm));
+            let of_server = u32::try_from(tid).ok().and_then(|it| self.server_names.get(&it));
+            let name = of_server.map_or(name, String::clone);
             let scaled = |ns| part(ns, wall_ns, totals.wall_ns);
             let interrupted =
                 Interrupted { count: time.interrupts, ns: scaled(time.interrupted_ns) };
@@ -338,10 +345,25 @@ fn owner_of(evidence: &Evidence<'_>, task: &Task) -> Owner {
     }
 }
 
+/// What threads of the server are called: by what they do, and those of a known product that nobody has seen as one that ended.
+fn server_names(evidence: &Evidence<'_>) -> BTreeMap<u32, String> {
+    let Some(server) = &evidence.server else { return BTreeMap::new() };
+    let mut names = server.names.clone();
+    let ends = [&evidence.interval.before.tasks, &evidence.interval.after.tasks];
+    let is_seen = |tid: u32| ends.into_iter().flatten().any(|it| it.get(tid).is_some());
+    if !names.is_empty() {
+        let kin = evidence.kin.iter().filter(|(_, pid)| server.processes.contains(pid));
+        for tid in kin.map(|(tid, _)| *tid).filter(|it| !is_seen(*it)) {
+            names.entry(tid).or_insert_with(|| server.ended_name.clone());
+        }
+    }
+    names
+}
+
 pub(super) fn owner_of_process(evidence: &Evidence<'_>, pid: u32) -> Owner {
     if pid == evidence.observer {
         Owner::Observer
-    } else if evidence.chosen.is_empty() || evidence.chosen.contains(&pid) {
+    } else if !evidence.has_chosen() || evidence.is_chosen(pid) {
         Owner::Asked
     } else {
         Owner::Other

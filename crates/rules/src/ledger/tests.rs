@@ -290,3 +290,58 @@ fn children_that_were_not_asked_for_are_told_of() {
     assert_eq!(ledger(&kin).notes, [""; 0]);
     assert_eq!(ledger(&text).notes, [""; 0]);
 }
+
+/// The parts of a line, without times.
+fn parts(id: &str, text: &str) -> Vec<String> {
+    let ledger = ledger(text);
+    let known =
+        ledger.lines.iter().filter(|it| it.loss.id == id && it.ns.clone().is_ok_and(|it| it > 0));
+    known.map(|it| it.part.clone()).collect()
+}
+
+#[test]
+fn a_server_is_useful_by_what_its_tasks_do_and_nobody_else_is() {
+    let server = ("observer 20", "observer 20\nserver 10\nrole 10 PostgreSQL backend");
+    let other = (
+        "task 2 2 kipmi0 kernel 0 100000000 0\n",
+        "task 2 2 kipmi0 kernel 0 80000000 0\ntask 9 9 gzip user 0 20000000 0\n",
+    );
+    let text = replaced(&untraced(), &[other, server]);
+    assert_eq!(parts("useful", &text), ["PostgreSQL backend"]);
+    assert_eq!(parts("other-tasks", &text), ["gzip"]);
+    let traced = replaced(
+        SECOND,
+        &[("task 2 kipmi0 100000000", "task 2 kipmi0 80000000\ntask 9 gzip 20000000"), server],
+    );
+    assert_eq!(parts("useful", &traced), ["PostgreSQL backend"]);
+    assert_eq!(parts("other-tasks", &traced), ["gzip"]);
+    let waiting = ledger(&text).waiting.unwrap().unwrap();
+    assert_eq!(waiting.ns, 900_000_000);
+}
+
+#[test]
+fn a_traced_connection_that_nobody_saw_is_the_servers_by_its_descent() {
+    let unseen =
+        ("task 10 postgres 560000000", "task 10 postgres 500000000\ntask 11 postgres 60000000");
+    let server = "observer 20\nserver 10\nrole 10 PostgreSQL postmaster";
+    let text = replaced(SECOND, &[unseen, ("observer 20", server)]);
+    assert_eq!(parts("other-tasks", &text), ["postgres"]);
+    let kin = replaced(&text, &[("observer 20", "observer 20\nkin 11 10")]);
+    assert_eq!(parts("useful", &kin), ["PostgreSQL postmaster", "server (ended)"]);
+    assert_eq!(parts("other-tasks", &kin), [""; 0]);
+}
+
+#[test]
+fn an_untraced_connection_that_ended_is_the_servers_as_far_as_its_own_times_say() {
+    let counted =
+        replaced(&untraced(), &[("postgres user 0 578000000", "postgres user 0 478000000")]);
+    let server = "observer 20\nserver 10\nended 100000000\nserver-ended 80000000";
+    let text = replaced(&counted, &[("observer 20", server)]);
+    let ledger = ledger(&text);
+    let useful = |part: &str| {
+        let line = ledger.lines.iter().find(|it| it.loss.id == "useful" && it.part == part);
+        line.and_then(|it| it.ns.clone().ok()).unwrap_or(0)
+    };
+    assert!(useful("server (ended)") > 3 * useful("tasks that ended"), "{:?}", ledger.lines);
+    assert!(useful("tasks that ended") > 0, "{:?}", ledger.lines);
+}

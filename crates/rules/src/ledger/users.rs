@@ -12,7 +12,7 @@ use facts::system::roles;
 /// Whose a task of a user is of which nothing is known.
 pub(super) fn stranger(evidence: &Evidence<'_>) -> Owner {
     let is_for_somebody =
-        !evidence.chosen.is_empty() || evidence.interval.users().is_ok_and(UserTimes::has_command);
+        evidence.has_chosen() || evidence.interval.users().is_ok_and(UserTimes::has_command);
     if is_for_somebody { Owner::Other } else { Owner::Asked }
 }
 
@@ -40,7 +40,7 @@ fn owner(kind: &Kind, has_command: bool) -> Owner {
 pub fn name(kind: &Kind) -> String {
     let role = kind.role.and_then(|(product, role)| roles::by_id(product, role));
     match role {
-        Some((product, role)) => format!("{} {}", product.title, role.title),
+        Some((product, role)) => product.name_of(role),
         None if kind.name.as_str().is_empty() => "tasks of other names".to_owned(),
         None if kind.is_ended => format!("{} (ended)", kind.name),
         None => kind.name.to_string(),

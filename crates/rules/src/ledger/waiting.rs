@@ -24,7 +24,7 @@ pub struct Waiting {
 
 /// The waits of the chosen processes; `None` where none was chosen.
 pub(super) fn waiting(evidence: &Evidence<'_>, shared: &Shared<'_>) -> Option<Fact<Waiting>> {
-    if evidence.chosen.is_empty() {
+    if !evidence.has_chosen() {
         return None;
     }
     let stopped_ns = traced(evidence).map(|(_, wait)| wait.stopped_ns).reduce(u64::saturating_add);

@@ -52,7 +52,7 @@ pub(super) const OTHER_TASKS: Loss = Loss {
     kind: Kind::Lost,
     help: "\
 ## What it is
-The time of users' tasks that were not requested, by name: what the CPUs gave to somebody else. Without `--pid` or a
+The time of users' tasks that were not requested, by name: what the CPUs gave to somebody else. Without `--pid`, `--server` or a
 command every task of a user counts as useful, and nothing is entered here.
 
 ## How it is measured

@@ -16,8 +16,9 @@ pub(super) const LOSS: Loss = Loss {
     help: "\
 ## What it is
 The time of the chosen processes, or of every task of a user where none was chosen, by name, as long as it would have
-been at the reference clock. System calls and page faults of a task are its own. In a recording tasks of a database are named by their
-role (docs/roles.md), and `make (ended)` is what threads and children of make ran after they were sampled last.
+been at the reference clock. System calls and page faults of a task are its own. In a recording, and with `--server`, tasks of a
+database are named by their role (docs/roles.md). `make (ended)` is what threads and children of make ran after they were sampled
+last; `PostgreSQL backend (ended)` is what processes of the server ran that came and went unseen, most of which were backends.
 
 ## How it is measured
 Run time as of `kernel-threads`, less interrupts and stolen time, times the effective clock over the reference clock. It

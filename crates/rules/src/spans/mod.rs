@@ -4,10 +4,12 @@
 
 mod client;
 mod cutter;
+mod server;
 mod workers;
 
 pub use client::ClientNumbers;
 pub use cutter::Cutter;
+pub use server::{ServerLooks, ServerSeen, WaitShare};
 pub use workers::{Who, Worker, workers};
 
 use crate::ledger::Ledger;
@@ -30,6 +32,10 @@ pub struct Span {
     pub client: Fact<f64>,
     /// What the client marked in it.
     pub marks: Vec<MarkText>,
+    /// What was seen of a database server in it.
+    pub server: Fact<ServerSeen>,
+    /// Where the server's main activity changed in it.
+    pub phases: Vec<MarkText>,
 }
 
 impl Span {

@@ -135,7 +135,11 @@ impl Walker {
                 self.causes.clear();
                 self.walk.is_clear = false;
             }
-            What::TickStop(_) | What::Fork { .. } | What::Wake(_) => self.run(event.running),
+            What::TickStop(_)
+            | What::Fork { .. }
+            | What::Wake(_)
+            | What::Called
+            | What::Returned { .. } => self.run(event.running),
         }
     }
 
@@ -154,7 +158,12 @@ fn thief_of(event: &Event, spinner: i32) -> Option<NoiseSource> {
         What::Switch { prev, next, .. } => {
             Some(source_of_task(if next.tid == spinner { prev } else { next }))
         }
-        What::TickStop(_) | What::Fork { .. } | What::Wake(_) | What::Lost(_) => None,
+        What::TickStop(_)
+        | What::Fork { .. }
+        | What::Wake(_)
+        | What::Called
+        | What::Returned { .. }
+        | What::Lost(_) => None,
     }
 }
 

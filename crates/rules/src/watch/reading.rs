@@ -48,6 +48,8 @@ impl Reading {
         let interval = Interval { host, before: &before.counters, after: &after.counters };
         let unasked = || Err(Missing::not_collected("the ledger"));
         let marks = after.client.iter().flat_map(client::marks);
+        let phases = after.server.iter().flat_map(|it| &it.phases);
+        let marks = marks.chain(phases.map(|it| format!("database: {}", it.text)));
         let online = &interval.after.online;
         let cpus = cpus.map_or_else(|| online.clone(), |it| it.and(online));
         Reading {

@@ -27,9 +27,7 @@ settled case:ondemand -n 6 -w 'cpu-loop --iterations 100000' -w 'wakeup --iterat
 /// With and without ticks.
 const TICK: &str = "settled case:tick -n 6 -w 'cpu-loop --iterations 1000000'";
 
-/// Every limit of the case with every load, in as few trials as there may be; and its ends, in more of them.
-const KIPMID: &str = "\
-settled case:kipmid -n 6 -w 'ipmi-roundtrip --cpus 0 --iterations 1'";
+/// The ends of the case, in more trials than it has for each limit.
 const TWO_LIMITS: &str = "\
 settled kipmid-max-busy=0,100 -w 'ipmi-roundtrip --iterations 5'";
 
@@ -45,7 +43,6 @@ static TICKLESS: LazyLock<Transcript> = LazyLock::new(|| {
     let steps = [
         studies("case:tick", TICK),
         studies("kipmid-max-busy", TWO_LIMITS),
-        studies("case:kipmid", KIPMID),
         studies("tune", TUNED),
     ];
     run(&machines::tickless(), &steps)
@@ -166,11 +163,7 @@ fn study_of_the_tick_finds_the_cpu_without_it_in_its_ledger_and_advises_no_setti
 
 #[test]
 #[ignore = "boots emulated machines; run by cargo xtask test"]
-fn study_of_limits_of_polling_has_every_limit_and_claims_what_the_shortest_does() {
-    let whole = Settled::of(&TICKLESS, "case:kipmid", 96);
-    assert_eq!(whole.effects(0).len(), 8, "{:#}", whole.report);
-    assert_eq!(whole.report["workloads"][0]["arms"].as_array().map(Vec::len), Some(16));
-
+fn study_of_a_limit_of_polling_claims_what_the_shortest_does() {
     let study = Settled::of(&TICKLESS, "kipmid-max-busy", 32);
     let [sentence] = &study.effects(0)[..] else { panic!("{:#}", study.report) };
     // Behind the controller's 20 ms an answer waits for the next tick, 4 ms away at most.
@@ -309,15 +302,6 @@ fn study_that_is_killed_anywhere_leaves_the_settings_as_found_and_goes_on_to_the
     expect_the_same_end_after_kills();
 }
 
-#[test]
-#[ignore = "boots emulated machines; run by cargo xtask test"]
-fn study_that_is_killed_at_other_moments_leaves_the_settings_as_found_and_goes_on_to_the_same_end()
-{
-    if in_usual_and_sweep(false, true) {
-        expect_the_same_end_after_kills();
-    }
-}
-
 fn expect_the_same_end_after_kills() {
     let seed = seed();
     println!("kills by chance, seed {seed}");
@@ -388,4 +372,27 @@ fn study_that_the_power_goes_in_keeps_its_trials_and_goes_on_to_the_same_end() {
         assert!(!boot.contains("kept 0 lines: Change "), "{rest}");
     }
     assert!(n_whole > 0, "{rest}");
+}
+
+/// What takes minutes of a machine, and differs from what is above by its extent.
+mod sweep {
+    use super::*;
+
+    /// Every limit of the case with every load, in as few trials as there may be.
+    const KIPMID: &str = "settled case:kipmid -n 6 -w 'ipmi-roundtrip --cpus 0 --iterations 1'";
+
+    #[test]
+    #[ignore = "boots emulated machines; run by cargo xtask sweep"]
+    fn study_of_limits_of_polling_has_every_limit() {
+        let transcript = run(&machines::tickless(), &[studies("case:kipmid", KIPMID)]);
+        let study = Settled::of(&transcript, "case:kipmid", 96);
+        assert_eq!(study.effects(0).len(), 8, "{:#}", study.report);
+        assert_eq!(study.report["workloads"][0]["arms"].as_array().map(Vec::len), Some(16));
+    }
+
+    #[test]
+    #[ignore = "boots emulated machines; run by cargo xtask sweep"]
+    fn study_that_is_killed_at_other_moments_leaves_the_settings_as_found() {
+        expect_the_same_end_after_kills();
+    }
 }

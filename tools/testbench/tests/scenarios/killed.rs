@@ -7,7 +7,7 @@ use crate::boots::{in_usual_and_sweep, killed};
 /// Fewer points than any of these plans has would mean that it is not killed where it should be.
 const LEAST_POINTS: u32 = 25;
 /// Prime, so that it meets all of what a change does for each setting.
-const USUAL_STRIDE: u32 = 5;
+const USUAL_STRIDE: u32 = 11;
 
 #[test]
 #[ignore = "boots emulated machines; run by cargo xtask test"]

@@ -105,10 +105,20 @@ impl Product {
         let is = |role: &&Role| role.signs.iter().any(|it| it.fits(words, thread));
         self.roles.iter().copied().flatten().find(is).unwrap_or(self.other)
     }
+
+    /// What its tasks of a role are called: `PostgreSQL walwriter`.
+    pub fn name_of(&self, role: &Role) -> String {
+        format!("{} {}", self.title, role.title)
+    }
+
+    /// The product with this id.
+    pub fn of_id(id: &str) -> Option<&'static Product> {
+        PRODUCTS.iter().find(|it| it.id == id)
+    }
 }
 
 /// A product and a role of it by their ids, as a recording keeps them.
 pub fn by_id(product: &str, role: &str) -> Option<(&'static Product, &'static Role)> {
-    let product = PRODUCTS.iter().find(|it| it.id == product)?;
+    let product = Product::of_id(product)?;
     Some((product, product.roles().find(|it| it.id == role)?))
 }

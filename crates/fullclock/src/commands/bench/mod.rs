@@ -91,9 +91,14 @@ pub(crate) struct WorkArguments {
     /// Which database: postgresql, mariadb, and for commit also embedded [default: the one that is installed; embedded for commit]
     #[arg(long, value_name = "NAME")]
     pub(crate) engine: Option<String>,
-    /// A server that runs already, as its clients take it; without one, a temporary one is made and removed
+    /// A server that runs already, as its clients take it; without one, a temporary one is made and removed. Of a command, the
+    /// server whose log is read around each trial
     #[arg(long, value_name = "DSN")]
     pub(crate) dsn: Option<String>,
+    /// The server that a command works with, which is then a part of the work: a product such as postgresql, a connection string,
+    /// the number of its main process, or a folder in /sys/fs/cgroup
+    #[arg(long, value_name = "SERVER")]
+    pub(crate) server: Option<String>,
     /// How many rows to load
     #[arg(long, value_name = "COUNT")]
     pub(crate) rows: Option<u64>,
@@ -269,6 +274,7 @@ Examples:
   fullclock bench plsql-loop --engine postgresql     inside a server of its own
   fullclock bench commit --sessions 64      group commit, and what it waits for
   fullclock bench command --metric 'tps = ([0-9.]+)' -- pgbench -T 10
+  fullclock bench --server postgresql --metric 'tps = ([0-9.]+)' -- ./run
   fullclock bench cpu-loop -o trials.csv
   fullclock bench --vs 'cpu-loop --cpus 2' 'cpu-loop --cpus 3'
   fullclock bench --vs './query-v1' './query-v2' --cpus 3

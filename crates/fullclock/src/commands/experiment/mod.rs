@@ -180,6 +180,7 @@ Examples:
   fullclock experiment turbo=on,off load=idle,all-cores -w 'wakeup --cpus 2,3'
   fullclock experiment idle-state.C6=on,off turbo=on,off --budget 10m
   fullclock experiment cpu=2,3 -w cpu-loop     the same on two CPUs
+  fullclock experiment stat-interval=1,10 -w 'command --server mysql -- ./run'
   fullclock experiment plan.toml --dry-run
   fullclock experiment case:tick               a published case, on this machine
   fullclock experiment nohz-full=none,3        in parts, a reboot before each

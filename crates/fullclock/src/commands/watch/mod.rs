@@ -6,6 +6,7 @@ mod client;
 mod feed;
 mod lines;
 mod screen;
+mod server;
 
 use crate::cli::{Arguments, cpu_list};
 use anyhow::{Result, bail};
@@ -20,6 +21,7 @@ use host::Recording;
 use host::tape::{Existing, Writer};
 use report::samples::Selection;
 use rules::watch::{Probing, View};
+use server::ServerArguments;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
@@ -64,6 +66,8 @@ pub(crate) struct WatchArguments {
     pub(crate) replay: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) client: ClientArguments,
+    #[command(flatten)]
+    pub(crate) server: ServerArguments,
     /// A command to run and watch
     #[arg(value_name = "COMMAND", last = true)]
     pub(crate) command: Vec<OsString>,
@@ -109,7 +113,11 @@ pub(super) fn run(arguments: &Arguments, options: &WatchArguments) -> Result<Exi
     let interrupt = Interrupt::listen()?;
     // What makes no sense is known before anything is measured.
     let listening = options.client.listen(!options.command.is_empty(), is_screen)?;
+    let server = options.server.view()?;
     let mut watched = begin(options, view)?;
+    if let Some(server) = server {
+        watched.look_at(server);
+    }
     listening.iter().for_each(|it| watched.listen(it.ear.clone()));
     let live = Live { watched, listening, interrupt };
     if is_screen {
@@ -170,6 +178,8 @@ Examples:
   fullclock watch -- pgbench -T 60            until the command ends
   fullclock watch --record a.tape --client pgbench -- pgbench -P 1 -T 60
                                               the same, with its tps
+  fullclock watch --record a.tape --dsn 'host=/run/postgresql' -- ./load
+                                              the same, with its phases
   fullclock watch --csv --metric 'rate=([0-9.]+)' -- stdbuf -oL ./load
   fullclock watch --client hammerdb --metric-file /tmp/hdbtcount.log
   tail -F load.log | fullclock watch --csv --client ycsb --metric-file -";

@@ -94,7 +94,8 @@ impl Check<'_> {
             let name = format!("{at}, {role}");
             hold(format!("{name}: share"), ours.run / capacity, theirs.run / capacity, POINT);
             // What threads wait in the second in which they end is in no sample of the recording.
-            let has_end = to > self.run.sums.lifetime(role).1 - LAST_WAIT;
+            let has_end =
+                sampled.contains_key(role) && to > self.run.sums.lifetime(role).1 - LAST_WAIT;
             let edge = if has_end { LAST_WAIT } else { READ_WITHIN };
             let limit = (WAIT * theirs.wait).max(edge * theirs.wait / length);
             hold(format!("{name}: wait"), ours.wait, theirs.wait, limit);

@@ -1,5 +1,7 @@
 //! Runs batches of commits on a background thread and keeps the latest sample.
 
+use super::log_calls::LogCalls;
+use super::waits::{Counts, Waits};
 use super::{BATCH, Counted, Dialect};
 use super::{check, patience};
 use crate::commit::{LogCounts, Ran, Sample};
@@ -19,8 +21,12 @@ pub(super) struct Sessions {
     pub(super) pool: Pool,
     /// One more session, which reads the counts.
     pub(super) control: Pool,
+    /// The trace of their log writes, or why there is none.
+    pub(super) calls: Fact<LogCalls>,
     pub(super) dialect: Arc<dyn Dialect>,
     pub(super) place: String,
+    /// Prints the counts of the log.
+    pub(super) log: String,
     /// How long a statement may take.
     pub(super) limit: Duration,
 }
@@ -158,9 +164,9 @@ struct Total {
     next: u64,
     elapsed_ns: u64,
     committed: Vec<u64>,
-    waited_ns: u64,
+    waits: Waits,
     /// The counts at the end of the batch before.
-    before: Option<(Counted, Known<Ran>)>,
+    before: Option<Counts>,
 }
 
 impl Total {
@@ -185,9 +191,13 @@ impl Total {
         for (sum, result) in self.committed.iter_mut().zip(&results) {
             *sum = sum.saturating_add(result.commits);
         }
-        let (log, crew) = counts(sessions, patience)?;
-        let waited_ns = self.waited_ns(&log, &crew);
-        self.before = Some((log.clone(), crew.clone()));
+        let after = counts(sessions, patience)?;
+        let waited_ns = match &self.before {
+            Some(before) => self.waits.add(before, &after),
+            None => Known::missing("there is no earlier batch"),
+        };
+        self.before = Some(after.clone());
+        let Counts { log, crew, .. } = after;
         Ok(Sample {
             at_ns: self.elapsed_ns,
             sessions: u32::try_from(sessions.pool.len()).unwrap_or(u32::MAX),
@@ -206,30 +216,6 @@ impl Total {
             ),
         })
     }
-
-    /// How long log writes waited for a CPU. Estimated: each write waits once for as long as a session waits on average each
-    /// time that it is runnable, because the session that writes sleeps at least once.
-    fn waited_ns(&mut self, log: &Counted, crew: &Known<Ran>) -> Known<u64> {
-        let Some((log_before, crew_before)) = &self.before else {
-            return Known::missing("there is no earlier batch");
-        };
-        let crew = match (crew_before, crew) {
-            (Known::Value(before), Known::Value(after)) => after.since(*before),
-            (Known::Missing { missing }, _) | (_, Known::Missing { missing }) => {
-                return Known::missing(missing.clone());
-            }
-        };
-        let rise =
-            |before: &Known<u64>, after: &Known<u64>| after.value()?.checked_sub(*before.value()?);
-        let writes = rise(&log_before.writes, &log.writes);
-        let taken = rise(&log_before.taken_ns, &log.taken_ns);
-        let (Some(crew), Some(writes), Some(taken)) = (crew, writes, taken) else {
-            return Known::missing("the server does not time its log writes");
-        };
-        let each = crew.wait_ns.checked_div(crew.slices).unwrap_or(0);
-        self.waited_ns = self.waited_ns.saturating_add(each.saturating_mul(writes).min(taken));
-        Known::Value(self.waited_ns)
-    }
 }
 
 /// The commits that fill the next batch at the same rate, at most four times as many as before: the first ones are slow.
@@ -242,16 +228,14 @@ fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn counts(
-    sessions: &mut Sessions,
-    patience: Patience<'_>,
-) -> Result<(Counted, Known<Ran>), Failure> {
-    let answer = sessions.control.first(&sessions.dialect.counters(), patience)?;
+fn counts(sessions: &mut Sessions, patience: Patience<'_>) -> Result<Counts, Failure> {
+    let answer = sessions.control.first(&sessions.log, patience)?;
     let crew: Fact<Ran> = sessions
         .pool
         .scheduled()
         .map(|tasks| tasks.into_iter().map(Ran::from).fold(Ran::default(), Ran::plus));
-    Ok((sessions.dialect.counted(&answer.rows), crew.into()))
+    let calls = sessions.calls.as_ref().map_err(Clone::clone).and_then(LogCalls::times);
+    Ok(Counts { log: Counted::of(&answer.rows), crew: crew.into(), calls: calls.into() })
 }
 
 /// The answer of one session to its batch.
@@ -304,19 +288,5 @@ mod tests {
             [after(16, 1), after(100, 500), after(1, 60_000), after(9000, 1)],
             [64, 50, 1, 10_000]
         );
-    }
-
-    #[test]
-    fn a_log_write_waits_as_long_as_a_session_does_once_and_no_longer_than_it_takes() {
-        let counted = |writes, taken_ns| Counted {
-            writes: Known::Value(writes),
-            bytes: Known::Value(0),
-            taken_ns: Known::Value(taken_ns),
-        };
-        let ran = |wait_ns, slices| Known::Value(Ran { run_ns: 1, wait_ns, slices });
-        let mut total = Total { before: Some((counted(10, 1000), ran(0, 0))), ..Total::default() };
-        assert_eq!(total.waited_ns(&counted(20, 9000), &ran(5000, 50)), Known::Value(1000));
-        total.before = Some((counted(20, 9000), ran(5000, 50)));
-        assert_eq!(total.waited_ns(&counted(30, 9500), &ran(50_000, 60)), Known::Value(1500));
     }
 }

@@ -7,9 +7,8 @@
 //! How often the log was written, or synced before version 10.8, tells the status; how long that took tells the performance
 //! schema of servers that have an instrument for it, and no counter of others (seen with 10.11).
 
-use super::{Counted, Dialect, each};
+use super::{Dialect, each};
 use crate::failure::Failure;
-use crate::known::Known;
 use std::time::Duration;
 
 const PREFIX: &str = "fullclock_commit_";
@@ -68,46 +67,6 @@ impl Dialect for Mariadb {
         format!("SELECT {commits};\n{NOW}{inserts}{NOW}")
     }
 
-    fn counters(&self) -> String {
-        // Who may not read the performance schema goes without.
-        "SELECT CONCAT(LOWER(VARIABLE_NAME), ' ', VARIABLE_VALUE) FROM information_schema.GLOBAL_STATUS \
-         WHERE VARIABLE_NAME IN ('INNODB_OS_LOG_WRITTEN', 'INNODB_OS_LOG_FSYNCS', 'INNODB_LOG_WRITES');\n\
-         DELIMITER //\nBEGIN NOT ATOMIC DECLARE CONTINUE HANDLER FOR SQLEXCEPTION BEGIN END; \
-         SELECT CONCAT('timer ', COUNT_WRITE, ' ', SUM_TIMER_WRITE + SUM_TIMER_MISC) \
-         FROM performance_schema.file_summary_by_event_name \
-         WHERE EVENT_NAME = 'wait/io/file/innodb/innodb_log_file'; END//\nDELIMITER ;"
-            .to_owned()
-    }
-
-    fn counted(&self, rows: &[String]) -> Counted {
-        let numbers = |name: &str| -> Option<Vec<u64>> {
-            let row = rows.iter().find_map(|it| it.strip_prefix(name)?.strip_prefix(' '))?;
-            row.split(' ').map(|it| it.parse().ok()).collect()
-        };
-        let count = |name: &str| numbers(name).and_then(|it| it.first().copied());
-        let known =
-            |value: Option<u64>, why: &str| value.map_or_else(|| Known::missing(why), Known::Value);
-        // Where nothing is counted there is no instrument, or it is off. The timer counts picoseconds.
-        let taken_ns = match numbers("timer").as_deref() {
-            Some([writes, picoseconds]) if *writes > 0 => Some(picoseconds / 1000),
-            _ => None,
-        };
-        Counted {
-            writes: known(
-                count("innodb_os_log_fsyncs").or_else(|| count("innodb_log_writes")),
-                "the server tells neither Innodb_os_log_fsyncs nor Innodb_log_writes",
-            ),
-            bytes: known(
-                count("innodb_os_log_written"),
-                "the server tells no Innodb_os_log_written",
-            ),
-            taken_ns: known(
-                taken_ns,
-                "the server does not time its log writes: no wait/io/file/innodb/innodb_log_file in its performance schema",
-            ),
-        }
-    }
-
     fn rows(&self, place: &str, n: usize) -> String {
         each(n, |part| format!("SELECT COUNT(*) FROM {place}.session_{part};\n"))
     }
@@ -127,32 +86,6 @@ impl Dialect for Mariadb {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn counted(rows: &[&str]) -> Counted {
-        Mariadb.counted(&rows.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn a_server_that_times_its_log_writes_tells_nanoseconds() {
-        let found =
-            counted(&["innodb_os_log_written 4096", "innodb_os_log_fsyncs 8", "timer 10 5000000"]);
-        let expected = Counted {
-            writes: Known::Value(8),
-            bytes: Known::Value(4096),
-            taken_ns: Known::Value(5000),
-        };
-        assert_eq!(found, expected);
-    }
-
-    #[test]
-    fn one_that_does_not_tells_the_rest() {
-        for timer in ["timer 0 0", ""] {
-            let found = counted(&["innodb_log_writes 7", "innodb_os_log_written 4096", timer]);
-            assert_eq!((found.writes, found.bytes), (Known::Value(7), Known::Value(4096)));
-            assert!(found.taken_ns.reason().unwrap().contains("does not time"), "{timer}");
-        }
-        assert!(counted(&[]).writes.value().is_none());
-    }
 
     #[test]
     fn each_insert_is_a_statement_between_two_times() {

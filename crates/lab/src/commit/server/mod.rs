@@ -6,17 +6,22 @@
 //! between batches is in no sample. A [`Dialect`] has the statements of one database and reads their answers.
 
 mod batch_runner;
+mod log_calls;
 mod mariadb;
 mod postgresql;
+mod waits;
 
 use super::Engine;
 use super::sample::Sample;
-use crate::database::{Engine as Database, Keeping, Patience, Pool, Server};
+use crate::database::{Engine as Database, Keeping, Patience, Pool, Server, columns, log_rows};
 use crate::failure::Failure;
 use crate::known::Known;
+use crate::server::ServerSelection;
 use crate::workload::{Scene, Settings};
 use batch_runner::{BatchRunner, Sessions};
-use facts::CpuSet;
+use facts::database::LogCounters;
+use facts::{CpuSet, Fact, Missing};
+use log_calls::LogCalls;
 use mariadb::Mariadb;
 use postgresql::Postgresql;
 use std::path::Path;
@@ -81,9 +86,26 @@ impl Serving {
         ];
         about.extend(dialect.about(&control.first(&dialect.settings(), starting)?.rows));
         control.first(&dialect.make(&place, n_sessions), starting)?;
+        let columns = match server.engine {
+            Database::Postgresql => control.first(&columns(), starting)?.rows,
+            Database::Mariadb => Vec::new(),
+        };
+        let log = log_rows(server.engine, &columns);
         let tasks = pool.tasks();
-        let sessions =
-            Sessions { pool, control, dialect: dialect.clone(), place: place.clone(), limit };
+        let counted = Counted::of(&control.first(&log, starting)?.rows);
+        let calls = traced(&counted, &tasks)?;
+        if let (Known::Value(_), Err(missing)) = (&counted.taken_ns, &calls) {
+            about.push(("log writes not split".to_owned(), missing.to_string()));
+        }
+        let sessions = Sessions {
+            pool,
+            control,
+            calls,
+            dialect: dialect.clone(),
+            place: place.clone(),
+            log,
+            limit,
+        };
         Ok(Serving {
             runner: BatchRunner::of(sessions),
             server,
@@ -93,6 +115,16 @@ impl Serving {
             about,
             limit,
         })
+    }
+}
+
+/// Traces the log writes of sessions, where the server times them: otherwise there is nothing to split.
+fn traced(counted: &Counted, tasks: &[u32]) -> Result<Fact<LogCalls>, Failure> {
+    match &counted.taken_ns {
+        Known::Value(_) => LogCalls::of(tasks),
+        Known::Missing { missing } => {
+            Ok(Err(Missing::not_here("the time of log writes", missing.clone())))
+        }
     }
 }
 
@@ -129,6 +161,10 @@ impl Engine for Serving {
 
     fn tasks(&self) -> Vec<u32> {
         self.tasks.clone()
+    }
+
+    fn server(&self) -> Option<ServerSelection> {
+        Some(self.server.selection())
     }
 
     fn about(&self) -> Vec<(String, String)> {
@@ -180,12 +216,6 @@ trait Dialect: Send + Sync {
     /// microseconds since 1970 at which the batch began and ended.
     fn batch(&self, place: &str, part: usize, commits: u64) -> String;
 
-    /// Prints the counts of the server's log.
-    fn counters(&self) -> String;
-
-    /// The counts in the answer to that.
-    fn counted(&self, rows: &[String]) -> Counted;
-
     /// Prints the number of rows of each table.
     fn rows(&self, place: &str, n: usize) -> String;
 
@@ -211,6 +241,19 @@ struct Counted {
     bytes: Known<u64>,
     /// Time in these writes, in nanoseconds.
     taken_ns: Known<u64>,
+}
+
+impl Counted {
+    /// The counts in rows of [`log_rows`](crate::database::log_rows).
+    fn of(rows: &[String]) -> Counted {
+        let counters = LogCounters::parse(rows);
+        let taken = counters.since(&counters.zeroed());
+        Counted {
+            writes: taken.durable().into(),
+            bytes: taken.bytes.into(),
+            taken_ns: taken.time_ns.into(),
+        }
+    }
 }
 
 /// The same statement for each part.

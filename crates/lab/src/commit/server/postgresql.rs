@@ -1,13 +1,11 @@
 //! PostgreSQL: statements, and what it counts of its write-ahead log.
 //!
 //! A backend writes the log itself at its commit, for all that wait, and not the WAL writer (src/backend/access/transam/
-//! README, "Asynchronous Commit"). Counted are its writes and syncs in pg_stat_wal (14 to 17) or pg_stat_io (18 on), with
-//! times where track_wal_io_timing is on. COMMIT in a DO block: from version 11 on.
+//! README, "Asynchronous Commit"). What it counts of them is read as of every server (`facts::database`). COMMIT in a DO block: from version 11 on.
 
-use super::{BATCH, Counted, Dialect, each};
+use super::{BATCH, Dialect, each};
 use crate::database::{claim, claimed};
 use crate::failure::Failure;
-use crate::known::Known;
 use std::time::Duration;
 
 const KIND: &str = "commit";
@@ -87,53 +85,6 @@ impl Dialect for Postgresql {
         )
     }
 
-    fn counters(&self) -> String {
-        match self.version {
-            ..140_000 => "SELECT 'lsn ' || (pg_current_wal_lsn() - '0/0'::pg_lsn)::bigint;",
-            140_000..180_000 => {
-                "SELECT 'wal ' || wal_write || ' ' || wal_sync || ' ' || wal_bytes || ' ' || \
-                 round((wal_write_time + wal_sync_time) * 1000) || ' ' || current_setting('track_wal_io_timing') \
-                 FROM pg_stat_wal;"
-            }
-            _ => {
-                "SELECT 'wal ' || coalesce(sum(writes), 0) || ' ' || coalesce(sum(fsyncs), 0) || ' ' || \
-                 (SELECT wal_bytes FROM pg_stat_wal) || ' ' || \
-                 round((coalesce(sum(write_time), 0) + coalesce(sum(fsync_time), 0)) * 1000) || ' ' || \
-                 current_setting('track_wal_io_timing') FROM pg_stat_io WHERE object = 'wal' AND context = 'normal';"
-            }
-        }
-        .to_owned()
-    }
-
-    fn counted(&self, rows: &[String]) -> Counted {
-        let words: Vec<&str> = rows.first().map_or("", String::as_str).split(' ').collect();
-        let number = |at: usize| {
-            let number = words.get(at).and_then(|it| it.parse::<u64>().ok());
-            number.map_or_else(|| Known::missing("the server tells no such count"), Known::Value)
-        };
-        if words.first() == Some(&"lsn") {
-            let why = "PostgreSQL counts its log writes from version 14 on";
-            return Counted {
-                writes: Known::missing(why),
-                bytes: number(1),
-                taken_ns: Known::missing(why),
-            };
-        }
-        // A method that makes each write durable by itself (wal_sync_method = open_datasync) has no syncs.
-        let writes = match number(2) {
-            Known::Value(0) => number(1),
-            syncs => syncs,
-        };
-        let taken_ns = if words.get(5) == Some(&"on") {
-            number(4).map(|it| it.saturating_mul(1000))
-        } else {
-            Known::missing(
-                "track_wal_io_timing is off, and only a superuser may turn it on for a session",
-            )
-        };
-        Counted { writes, bytes: number(3), taken_ns }
-    }
-
     fn rows(&self, place: &str, n: usize) -> String {
         each(n, |part| format!("SELECT count(*) FROM {place}.session_{part};\n"))
     }
@@ -152,31 +103,6 @@ impl Dialect for Postgresql {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn counted(row: &str) -> Counted {
-        Postgresql { version: 150_000 }.counted(&[row.to_owned()])
-    }
-
-    #[test]
-    fn counts_are_syncs_bytes_and_the_time_in_both_calls() {
-        let found = counted("wal 900 800 123456 654321 on");
-        let expected = Counted {
-            writes: Known::Value(800),
-            bytes: Known::Value(123_456),
-            taken_ns: Known::Value(654_321_000),
-        };
-        assert_eq!(found, expected);
-        assert_eq!(counted("wal 900 0 1 2 on").writes, Known::Value(900));
-    }
-
-    #[test]
-    fn what_the_server_does_not_time_or_count_is_missing() {
-        assert!(counted("wal 900 800 1 0 off").taken_ns.reason().unwrap().contains("superuser"));
-        let old = counted("lsn 77");
-        assert_eq!(old.bytes, Known::Value(77));
-        assert!(old.writes.reason().unwrap().contains("version 14"));
-        assert!(counted("").bytes.value().is_none());
-    }
 
     #[test]
     fn a_server_that_cannot_commit_in_a_block_is_refused() {

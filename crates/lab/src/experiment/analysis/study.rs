@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn what_chance_spreads_over_the_arms_stops_no_advice() {
         let doubts = [
-            Doubt::OtherLoad { share: 0.5 },
+            Doubt::OtherLoad { share: 0.5, by: Vec::new(), server: None },
             Doubt::Drifted { at: 3, share: 0.5 },
             Doubt::ClockDrifted { share: 0.5 },
             Doubt::TooFewTrials { trials: 5, needed: 8 },

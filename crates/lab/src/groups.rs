@@ -1,4 +1,4 @@
-//! The control groups that a node runs in, and what their CPU quotas take from it.
+//! The control groups that a node or a server runs in, and what their CPU quotas take from it.
 
 use crate::throttling::Throttling;
 use facts::HostView;
@@ -7,19 +7,27 @@ use host::{Live, Source};
 use std::collections::BTreeMap;
 
 /// The control groups of a node's processes, and those above them.
-pub(super) struct Groups {
+pub(crate) struct Groups {
     folders: Folders,
     /// The counts of each group at the end of the last interval.
     counted: BTreeMap<String, Counts>,
 }
 
 impl Groups {
-    /// Those of this process, of these processes and of tasks; the same for as long as the node runs.
-    pub(super) fn of(tasks: impl Iterator<Item = u32>) -> Groups {
+    /// Those of this process, and of these processes and tasks; the same for as long as the node runs.
+    pub(crate) fn of(tasks: impl Iterator<Item = u32>) -> Groups {
+        Groups::of_names(tasks.map(|it| it.to_string()).chain(["self".to_owned()]))
+    }
+
+    /// Those of the tasks of a server.
+    pub(crate) fn of_server(tasks: &[u32]) -> Groups {
+        Groups::of_names(tasks.iter().map(u32::to_string))
+    }
+
+    fn of_names(names: impl Iterator<Item = String>) -> Groups {
         let live = Live::this_machine();
         let source: &dyn Source = &live;
         let mounts = source.parsed("/proc/self/mountinfo", Mounts::parse).unwrap_or_default();
-        let names = tasks.map(|it| it.to_string()).chain(["self".to_owned()]);
         // A process that has ended since is in no group.
         let of_task = |task: String| {
             source.parsed(&format!("/proc/{task}/cgroup"), |text| mounts.folders(text)).ok()
@@ -31,7 +39,7 @@ impl Groups {
     }
 
     /// The host without the quotas that do not limit the node: those of other nodes' database servers.
-    pub(super) fn concerned(&self, host: HostView) -> HostView {
+    pub(crate) fn concerned(&self, host: HostView) -> HostView {
         let is_own = |it: &LimitedGroup| {
             it.holds_us || self.folders.iter().any(|own| own.0 == it.version && own.1 == it.folder)
         };
@@ -40,12 +48,12 @@ impl Groups {
     }
 
     /// Begins to count.
-    pub(super) fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         self.counted = self.folders.iter().filter_map(counts).collect();
     }
 
     /// What the quota that throttled most took since the last call, or since the beginning; `None` where none was in force.
-    pub(super) fn throttling(&mut self) -> Option<Throttling> {
+    pub(crate) fn throttling(&mut self) -> Option<Throttling> {
         let live = Live::this_machine();
         let mut all: Vec<Throttling> = Vec::new();
         for own in &self.folders {

@@ -1,0 +1,157 @@
+//! What a server's sessions do at one moment: kinds of sessions, and how many there are of each.
+
+use super::log::LogCounters;
+use super::tag::tag;
+use super::{LONGEST_STATEMENT, LONGEST_WORD, MOST_GROUPS};
+use crate::secrets;
+use std::collections::BTreeMap;
+
+/// A look at a server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// When it answered, by CLOCK_MONOTONIC_RAW in nanoseconds.
+    pub at: u64,
+    /// The kinds of its sessions and background processes; at most [`MOST_GROUPS`].
+    pub sessions: Vec<SessionGroup>,
+    /// The counters of its log.
+    pub log: LogCounters,
+}
+
+/// Sessions that do the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SessionGroup {
+    /// What kind of process: `client backend`, `checkpointer`.
+    pub backend: String,
+    /// `active`, `idle in transaction`; empty where the server does not say.
+    pub state: String,
+    /// The kind of event that they wait for: `LWLock`. Empty where there is none.
+    pub wait_type: String,
+    /// The event: `WALWrite`; of MariaDB the state of the statement. Empty where they do not wait.
+    pub wait: String,
+    /// The command: `COPY`. Empty where there is none.
+    pub tag: String,
+    /// The beginning of the statement, where the user wants it, without secrets.
+    pub statement: String,
+    /// How many they are.
+    pub n: u32,
+}
+
+/// What a row of a session begins with.
+const SESSION: &str = "session\t";
+
+/// What PostgreSQL answers in the place of what a role may not see.
+const HIDDEN: &str = "<insufficient privilege>";
+
+impl Look {
+    /// A look in the rows of an answer that came at `at`: rows of sessions begin with `session` and have their parts separated by
+    /// tabs, the others are counters of the log. Statements are kept where `with_statements`.
+    pub fn parse(rows: &[String], at: u64, with_statements: bool) -> Look {
+        let mut groups: BTreeMap<SessionGroup, u32> = BTreeMap::new();
+        for row in rows.iter().filter_map(|it| it.strip_prefix(SESSION)) {
+            if let Some(group) = group(row, with_statements) {
+                let n = group.n;
+                let sum = groups.entry(SessionGroup { n: 0, ..group }).or_default();
+                *sum = sum.saturating_add(n);
+            }
+        }
+        let log: Vec<&String> = rows.iter().filter(|it| !it.starts_with(SESSION)).collect();
+        let sessions = groups.into_iter().take(MOST_GROUPS);
+        let sessions = sessions.map(|(group, n)| SessionGroup { n, ..group }).collect();
+        Look { at, sessions, log: LogCounters::parse(&log) }
+    }
+
+    /// Sessions of clients that run a statement, and the workers that help them.
+    pub fn active(&self) -> impl Iterator<Item = &SessionGroup> {
+        self.sessions.iter().filter(|it| it.is_active())
+    }
+
+    /// Whether the server shows other users' statements to this one.
+    pub fn is_hidden(rows: &[String]) -> bool {
+        rows.iter().any(|it| it.starts_with(SESSION) && it.ends_with(HIDDEN))
+    }
+}
+
+impl SessionGroup {
+    /// Whether they run a client's statement.
+    pub fn is_active(&self) -> bool {
+        self.state == "active" && matches!(&*self.backend, "client backend" | "parallel worker")
+    }
+}
+
+/// `N, backend, state, kind of event, event, statement`.
+fn group(row: &str, with_statements: bool) -> Option<SessionGroup> {
+    let mut parts = row.splitn(6, '\t');
+    let n = parts.next()?.parse().ok()?;
+    let [backend, state, wait_type, wait] =
+        [(); 4].map(|()| word(parts.next().unwrap_or_default()));
+    let statement = parts.next().unwrap_or_default();
+    let tag = if statement == HIDDEN { String::new() } else { tag(statement) };
+    let statement = if with_statements {
+        secrets::masked_command(statement)
+            .chars()
+            .filter(|it| !it.is_control())
+            .take(LONGEST_STATEMENT)
+            .collect()
+    } else {
+        String::new()
+    };
+    Some(SessionGroup { backend, state, wait_type, wait, tag, statement, n })
+}
+
+/// A name of the server, without control characters and as long as one can be.
+fn word(text: &str) -> String {
+    let mut word = String::new();
+    for it in text.trim().chars().filter(|it| !it.is_control()) {
+        if word.len() + it.len_utf8() > LONGEST_WORD {
+            break;
+        }
+        word.push(it);
+    }
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(text: &[&str]) -> Vec<String> {
+        text.iter().map(|it| (*it).to_owned()).collect()
+    }
+
+    #[test]
+    fn sessions_that_do_the_same_are_one_group_and_the_log_is_read_with_them() {
+        let answer = rows(&[
+            "session\t1\tclient backend\tactive\tLWLock\tWALWrite\tcopy a from stdin",
+            "session\t2\tclient backend\tactive\tLWLock\tWALWrite\tCOPY b from stdin",
+            "session\t1\tcheckpointer\t\tActivity\tCheckpointerMain\t",
+            "session\tnonsense",
+            "wal_sync 7",
+        ]);
+        let look = Look::parse(&answer, 5, false);
+        let active: Vec<_> =
+            look.active().map(|it| (it.n, &*it.tag, &*it.wait, &*it.statement)).collect();
+        assert_eq!(active, [(3, "COPY", "WALWrite", "")]);
+        assert_eq!((look.sessions.len(), look.log.get(super::super::Count::Syncs)), (2, Some(7)));
+    }
+
+    #[test]
+    fn a_statement_is_kept_on_request_and_without_secrets() {
+        let answer = rows(&[
+            "session\t1\tclient backend\tactive\t\t\tSELECT dblink('postgres://me:S3KR1T77@db/x')",
+        ]);
+        let statement = |with| Look::parse(&answer, 0, with).sessions[0].statement.clone();
+        assert_eq!(statement(false), "");
+        assert!(
+            statement(true).starts_with("SELECT dblink") && !statement(true).contains("S3KR1T77"),
+            "{}",
+            statement(true)
+        );
+    }
+
+    #[test]
+    fn what_a_role_may_not_see_is_no_command() {
+        let answer = rows(&["session\t4\t\t\t\t\t<insufficient privilege>"]);
+        assert!(Look::is_hidden(&answer));
+        assert_eq!(Look::parse(&answer, 0, true).sessions[0].tag, "");
+    }
+}

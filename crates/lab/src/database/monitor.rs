@@ -1,0 +1,230 @@
+//! What a server says of itself: the counters of its log and what its sessions do, asked in one session that is kept open.
+//!
+//! Which counters a server has is asked and not concluded from its version. All that is wanted comes from one statement: each
+//! statement is a transaction, and commits are among what is counted.
+
+use super::dsn::Dsn;
+use super::engine::Engine;
+use super::programs;
+use super::session::{Patience, Session};
+use crate::failure::Failure;
+use facts::database::LogCounters;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// How long a statement may take in the server.
+const STATEMENT: Duration = Duration::from_secs(2);
+
+/// How long to wait for an answer, with the time that a connection takes.
+const ANSWER: Duration = Duration::from_secs(8);
+
+/// The name of the session in pg_stat_activity.
+pub(crate) const APPLICATION: &str = "fullclock";
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// A session of a user's server that only looks.
+pub struct Monitor {
+    session: Session,
+    engine: Engine,
+    log: String,
+    look: String,
+}
+
+impl Monitor {
+    /// Opens the session. `stop` ends every wait.
+    ///
+    /// Errors: `dsn` cannot be read, its client is not installed, the server does not answer. No error repeats a password.
+    pub fn open(dsn: &str, stop: &AtomicBool) -> Result<Monitor, Failure> {
+        let dsn = Dsn::parse(dsn).map_err(|why| Failure::Unready(format!("--dsn: {why}")))?;
+        let engine = dsn.engine;
+        let mut command = engine.client_at(&programs::client(engine)?, &dsn);
+        if engine == Engine::Postgresql {
+            command.env("PGAPPNAME", APPLICATION).env("PGCONNECT_TIMEOUT", "5");
+        }
+        let mut session = Session::open(command)?;
+        let columns = session.ask(&set_up(engine), patience(stop))?;
+        let log = log_rows(engine, &columns);
+        let look = look_rows(engine, &log);
+        Ok(Monitor { session, engine, log, look })
+    }
+
+    /// Whether `dsn` can be read, and its client is installed.
+    ///
+    /// Errors: which of both is not so.
+    pub fn check(dsn: &str) -> Result<(), Failure> {
+        let dsn = Dsn::parse(dsn).map_err(|why| Failure::Unready(format!("--dsn: {why}")))?;
+        programs::client(dsn.engine).map(drop)
+    }
+
+    /// Which database it is: `PostgreSQL`.
+    pub fn product(&self) -> &'static str {
+        self.engine.name()
+    }
+
+    /// The counters of the log.
+    ///
+    /// Errors: the server is gone or does not answer; the monitor is of no more use.
+    pub fn log(&mut self, stop: &AtomicBool) -> Result<LogCounters, Failure> {
+        let rows = self.session.ask(&self.log, patience(stop))?;
+        Ok(LogCounters::parse(&rows))
+    }
+
+    /// The rows of a [`Look`](facts::database::Look).
+    ///
+    /// Errors: as [`Monitor::log`].
+    pub fn look(&mut self, stop: &AtomicBool) -> Result<Vec<String>, Failure> {
+        self.session.ask(&self.look, patience(stop))
+    }
+}
+
+fn patience(stop: &AtomicBool) -> Patience<'_> {
+    Patience { stop, abandoned: &NEVER, limit: ANSWER }
+}
+
+/// Limits the statements of the session, and asks which columns there are.
+fn set_up(engine: Engine) -> String {
+    let milliseconds = STATEMENT.as_millis();
+    match engine {
+        Engine::Postgresql => format!(
+            "SET statement_timeout = {milliseconds}; SET lock_timeout = {milliseconds}; \
+             SET client_min_messages = warning; SET jit = off;\n{}",
+            columns()
+        ),
+        Engine::Mariadb => format!("SET max_statement_time = {};", STATEMENT.as_secs()),
+    }
+}
+
+/// Asks which columns PostgreSQL's views of the log have: `pg_stat_wal.wal_sync`.
+pub(crate) fn columns() -> String {
+    "SELECT c.relname || '.' || a.attname FROM pg_catalog.pg_attribute a \
+     JOIN pg_catalog.pg_class c ON c.oid = a.attrelid \
+     WHERE c.relnamespace = 'pg_catalog'::regnamespace AND c.relname IN ('pg_stat_wal', 'pg_stat_io') \
+     AND a.attnum > 0 AND NOT a.attisdropped;"
+        .to_owned()
+}
+
+/// The statement for the rows that [`LogCounters::parse`] reads, without a semicolon where there is one statement. `columns` is the
+/// answer to [`columns`].
+pub(crate) fn log_rows(engine: Engine, columns: &[String]) -> String {
+    match engine {
+        Engine::Postgresql => postgresql_log(columns) + ";",
+        Engine::Mariadb => mariadb_log(),
+    }
+}
+
+fn postgresql_log(columns: &[String]) -> String {
+    let has = |column: &str| columns.iter().any(|it| it == column);
+    let mut parts = vec![
+        "SELECT unnest(ARRAY['xact_commit ' || sum(xact_commit), 'xact_reset ' || coalesce(max(stats_reset)::text, '')]) \
+         FROM pg_stat_database"
+            .to_owned(),
+    ];
+    if !has("pg_stat_wal.wal_bytes") {
+        // Before version 14 nothing is counted; a standby writes no log of its own.
+        parts.push(
+            "SELECT 'wal_bytes ' || CASE WHEN NOT pg_is_in_recovery() \
+             THEN (pg_current_wal_lsn() - '0/0'::pg_lsn)::bigint END"
+                .to_owned(),
+        );
+        return parts.join(" UNION ALL ");
+    }
+    let plain =
+        ["wal_records", "wal_fpi", "wal_bytes", "wal_buffers_full", "wal_write", "wal_sync"];
+    let plain = plain.iter().filter(|it| has(&format!("pg_stat_wal.{it}")));
+    let mut values: Vec<String> = plain.map(|it| format!("'{it} ' || {it}")).collect();
+    for call in ["write", "sync"] {
+        if has(&format!("pg_stat_wal.wal_{call}_time")) {
+            values.push(format!("'wal_{call}_us ' || round(wal_{call}_time * 1000)::bigint"));
+        }
+    }
+    // Where both views have counts, both resets are one text: either changes it.
+    let is_in_io = !has("pg_stat_wal.wal_sync") && has("pg_stat_io.fsyncs");
+    let io_reset = if is_in_io {
+        "|| ' ' || coalesce((SELECT max(stats_reset)::text FROM pg_stat_io WHERE object = 'wal'), '')"
+    } else {
+        ""
+    };
+    values.push(format!("'wal_reset ' || coalesce(stats_reset::text, '') {io_reset}"));
+    parts.push(format!("SELECT unnest(ARRAY[{}]) FROM pg_stat_wal", values.join(", ")));
+    if is_in_io {
+        parts.push(
+            "SELECT unnest(ARRAY['wal_write ' || coalesce(sum(writes), 0), 'wal_sync ' || coalesce(sum(fsyncs), 0), \
+             'wal_write_us ' || round(coalesce(sum(write_time), 0) * 1000)::bigint, \
+             'wal_sync_us ' || round(coalesce(sum(fsync_time), 0) * 1000)::bigint]) \
+             FROM pg_stat_io WHERE object = 'wal' AND context = 'normal'"
+                .to_owned(),
+        );
+    }
+    parts
+        .push("SELECT 'track_wal_io_timing ' || current_setting('track_wal_io_timing')".to_owned());
+    parts.join(" UNION ALL ")
+}
+
+/// Who may not read the performance schema goes without its timer.
+fn mariadb_log() -> String {
+    "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_os_log_written', 'Innodb_os_log_fsyncs', 'Innodb_log_writes', \
+     'Innodb_log_write_requests', 'Innodb_log_waits', 'Handler_commit', 'Com_commit');\n\
+     DELIMITER //\nBEGIN NOT ATOMIC DECLARE CONTINUE HANDLER FOR SQLEXCEPTION BEGIN END; \
+     SELECT CONCAT('innodb_log_file_ps ', SUM_TIMER_WRITE + SUM_TIMER_MISC) \
+     FROM performance_schema.file_summary_by_event_name \
+     WHERE EVENT_NAME = 'wait/io/file/innodb/innodb_log_file'; END//\nDELIMITER ;"
+        .to_owned()
+}
+
+/// How much of a statement is asked for: enough to get past a comment to its command.
+const BEGINNING: usize = 256;
+
+/// The statements for a look: kinds of sessions without our own, then the log.
+fn look_rows(engine: Engine, log: &str) -> String {
+    match engine {
+        Engine::Postgresql => format!(
+            "SELECT concat_ws(E'\\t', 'session', count(*), coalesce(backend_type, ''), coalesce(state, ''), \
+             coalesce(wait_event_type, ''), coalesce(wait_event, ''), statement) FROM (SELECT backend_type, state, \
+             wait_event_type, wait_event, CASE WHEN state = 'active' OR query = '<insufficient privilege>' \
+             THEN translate(left(query, {BEGINNING}), E'\\t\\n\\r', '   ') ELSE '' END AS statement \
+             FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND application_name <> '{APPLICATION}') AS sessions \
+             GROUP BY backend_type, state, wait_event_type, wait_event, statement UNION ALL {log}"
+        ),
+        Engine::Mariadb => format!(
+            "SELECT 'session', COUNT(*), 'client backend', CASE COMMAND WHEN 'Sleep' THEN 'idle' WHEN 'Query' THEN 'active' \
+             WHEN 'Execute' THEN 'active' ELSE LOWER(COMMAND) END AS command, '', IFNULL(STATE, '') AS state, \
+             REPLACE(REPLACE(LEFT(IFNULL(INFO, ''), {BEGINNING}), '\\n', ' '), '\\t', ' ') AS statement \
+             FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND COMMAND <> 'Daemon' \
+             GROUP BY command, state, statement LIMIT 500;\n{log}"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn statement(columns: &[&str]) -> String {
+        let columns: Vec<String> = columns.iter().map(|it| (*it).to_owned()).collect();
+        log_rows(Engine::Postgresql, &columns)
+    }
+
+    #[test]
+    fn each_version_is_asked_for_the_columns_that_it_has() {
+        let of_15 = statement(&[
+            "pg_stat_wal.wal_records",
+            "pg_stat_wal.wal_bytes",
+            "pg_stat_wal.wal_sync",
+            "pg_stat_wal.wal_sync_time",
+        ]);
+        assert!(of_15.contains("'wal_sync ' || wal_sync"), "{of_15}");
+        assert!(of_15.contains("wal_sync_time * 1000") && !of_15.contains("pg_stat_io"), "{of_15}");
+        let of_18 =
+            statement(&["pg_stat_wal.wal_records", "pg_stat_wal.wal_bytes", "pg_stat_io.fsyncs"]);
+        assert!(of_18.contains("object = 'wal'") && !of_18.contains("wal_sync_time"), "{of_18}");
+        let of_13 = statement(&[]);
+        assert!(of_13.contains("pg_current_wal_lsn") && !of_13.contains("track_wal"), "{of_13}");
+    }
+
+    #[test]
+    fn a_dsn_that_cannot_be_read_is_not_repeated() {
+        let why = Monitor::check("postgresql://me:pa/S3KR1T77@h/db").unwrap_err().to_string();
+        assert!(why.starts_with("--dsn: ") && !why.contains("S3KR1T77"), "{why}");
+    }
+}

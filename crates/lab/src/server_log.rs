@@ -1,0 +1,240 @@
+//! What a database server counted of its log around a trial (`--dsn`), and what an arm's trials took of it per commit.
+//!
+//! The counts are of the whole server: other sessions, autovacuum and the queries that read them are among them. PostgreSQL's sessions
+//! report theirs when they end, or a second apart (pgstat_report_stat in its pgstat.c), so a command whose sessions end with it is
+//! counted whole.
+
+use crate::database::Monitor;
+use crate::known::Known;
+use crate::record::Record;
+use facts::database::{Count, LogCounters};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::thread::sleep;
+use std::time::Duration;
+
+/// The counts of a server's log before a trial and after it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerLog {
+    /// Right before the trial.
+    pub before: LogSnapshot,
+    /// After it, once the counts rested.
+    pub after: LogSnapshot,
+}
+
+/// The counts of a server's log at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LogSnapshot {
+    /// Since the server began to count, by name: `commits`, `bytes`, `writes`, `syncs`, `sync-ns`. What it does not count is absent.
+    pub counts: BTreeMap<String, u64>,
+    /// When the counts of the log were last reset, as the server writes it; empty where it does not say.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub log_reset: String,
+    /// The same of commits.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub commits_reset: String,
+    /// Whether the server times its log writes (track_wal_io_timing); absent where it has no such setting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_timed: Option<bool>,
+}
+
+impl From<&LogCounters> for LogSnapshot {
+    fn from(counters: &LogCounters) -> LogSnapshot {
+        let count = |it: Count| Some((it.id().to_owned(), counters.get(it)?));
+        LogSnapshot {
+            counts: Count::all().filter_map(count).collect(),
+            log_reset: counters.log_reset.clone(),
+            commits_reset: counters.commits_reset.clone(),
+            is_timed: counters.is_timed,
+        }
+    }
+}
+
+impl LogSnapshot {
+    /// The counts that this version knows.
+    pub fn counters(&self) -> LogCounters {
+        let mut counters = LogCounters::default();
+        counters.log_reset.clone_from(&self.log_reset);
+        counters.commits_reset.clone_from(&self.commits_reset);
+        counters.is_timed = self.is_timed;
+        for (id, value) in &self.counts {
+            if let Some(count) = Count::of_id(id) {
+                counters.set(count, Some(*value));
+            }
+        }
+        counters
+    }
+}
+
+/// What trials took of a log, all together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LogWork {
+    /// Transactions that were committed.
+    pub commits: u64,
+    /// Log writes that were made durable.
+    pub durable: u64,
+    /// Bytes that were added to the log.
+    pub bytes: u64,
+    /// Time in log writes, in nanoseconds; `None` where the server does not time them.
+    pub time_ns: Option<u64>,
+}
+
+impl LogWork {
+    /// What the trials of an arm took; `None` where no trial has the counts, or nothing was committed.
+    pub fn of(record: &Record, arm: usize) -> Option<LogWork> {
+        let trials = record.trials.iter().filter(|it| it.arm == arm);
+        let works = trials.filter_map(|it| LogWork::of_trial(it.server_log.as_ref()?.value()?));
+        works.reduce(LogWork::plus).filter(|it| it.commits > 0)
+    }
+
+    fn of_trial(log: &ServerLog) -> Option<LogWork> {
+        let taken = log.after.counters().since(&log.before.counters());
+        Some(LogWork {
+            commits: taken.commits.clone().ok()?,
+            durable: taken.durable().ok()?,
+            bytes: taken.bytes.clone().ok()?,
+            time_ns: taken.time_ns.ok(),
+        })
+    }
+
+    fn plus(self, other: LogWork) -> LogWork {
+        LogWork {
+            commits: self.commits.saturating_add(other.commits),
+            durable: self.durable.saturating_add(other.durable),
+            bytes: self.bytes.saturating_add(other.bytes),
+            time_ns: self.time_ns.and_then(|it| Some(it.saturating_add(other.time_ns?))),
+        }
+    }
+
+    /// Durable log writes for each commit.
+    pub fn durable_per_commit(&self) -> f64 {
+        self.durable as f64 / (self.commits as f64).max(1.0)
+    }
+
+    /// Bytes of log for each commit.
+    pub fn bytes_per_commit(&self) -> f64 {
+        self.bytes as f64 / (self.commits as f64).max(1.0)
+    }
+
+    /// The mean time of a durable log write, in nanoseconds; `None` where they are not timed, or there was none.
+    pub fn each_ns(&self) -> Option<f64> {
+        let ns = self.time_ns.filter(|_| self.durable > 0)?;
+        Some(ns as f64 / self.durable as f64)
+    }
+}
+
+/// Reads the log of a user's server around trials. A session that is lost, as at a restart of the server, is opened anew.
+pub(crate) struct LogReader {
+    dsn: String,
+    monitor: Option<Monitor>,
+}
+
+/// The time between two reads after a trial: longer than a session takes to end.
+const REST: Duration = Duration::from_millis(100);
+
+/// The most reads after a trial: a server with other sessions never rests.
+const MOST_READS: usize = 5;
+
+impl LogReader {
+    /// One for the server of this DSN, which was checked.
+    pub(crate) fn of(dsn: &str) -> LogReader {
+        LogReader { dsn: dsn.to_owned(), monitor: None }
+    }
+
+    /// The counts now, or why there are none.
+    pub(crate) fn read(&mut self, stop: &AtomicBool) -> Known<LogCounters> {
+        let monitor = match self.monitor.take() {
+            Some(monitor) => Ok(monitor),
+            None => Monitor::open(&self.dsn, stop),
+        };
+        let read = monitor.and_then(|mut it| {
+            let counters = it.log(stop)?;
+            self.monitor = Some(it);
+            Ok(counters)
+        });
+        read.map_or_else(|why| Known::missing(why.to_string()), Known::Value)
+    }
+
+    /// The counts since `before`, once two reads are the same: sessions of the trial report theirs as they end.
+    pub(crate) fn read_after(
+        &mut self,
+        before: Known<LogCounters>,
+        stop: &AtomicBool,
+    ) -> Known<ServerLog> {
+        let before = match before {
+            Known::Value(before) => LogSnapshot::from(&before),
+            Known::Missing { missing } => return Known::missing(missing),
+        };
+        let mut latest = None;
+        for _ in 0..MOST_READS {
+            let read = match self.read(stop) {
+                Known::Value(read) => read,
+                Known::Missing { missing } => return Known::missing(missing),
+            };
+            let rests = latest.as_ref().is_some_and(|it| is_same_log(it, &read));
+            latest = Some(read);
+            if rests {
+                break;
+            }
+            sleep(REST);
+        }
+        let after = latest.as_ref().map(LogSnapshot::from).unwrap_or_default();
+        Known::Value(ServerLog { before, after })
+    }
+}
+
+/// Without commits, of which reading makes some.
+fn is_same_log(a: &LogCounters, b: &LogCounters) -> bool {
+    let counts = [Count::Bytes, Count::Writes, Count::Syncs];
+    counts.iter().all(|it| a.get(*it) == b.get(*it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Arm;
+    use crate::trial::Trial;
+
+    fn snapshot(commits: u64, syncs: u64) -> LogSnapshot {
+        let rows = [
+            format!("xact_commit {commits}"),
+            format!("wal_sync {syncs}"),
+            format!("wal_bytes {}", 100 * commits),
+            format!("wal_sync_us {}", 500 * syncs),
+            "wal_write_us 0".to_owned(),
+            "track_wal_io_timing on".to_owned(),
+        ];
+        LogSnapshot::from(&LogCounters::parse(&rows))
+    }
+
+    fn trial(arm: usize, server_log: Option<Known<ServerLog>>) -> Trial {
+        Trial { server_log, ..Trial::of_one_task(arm, 1, 1.0) }
+    }
+
+    #[test]
+    fn the_trials_of_an_arm_are_added_up_and_those_without_counts_are_not() {
+        let log = |before, after| Some(Known::Value(ServerLog { before, after }));
+        let trials = vec![
+            trial(0, log(snapshot(1000, 50), snapshot(1100, 148))),
+            trial(0, log(snapshot(1100, 148), snapshot(1200, 246))),
+            trial(0, Some(Known::missing("it is down"))),
+            trial(0, None),
+            trial(1, None),
+        ];
+        let record = Record { trials, ..Record::of(vec![Arm::of("A", "command")]) };
+        let work = LogWork::of(&record, 0).unwrap();
+        assert_eq!((work.commits, work.durable, work.bytes), (200, 196, 20_000));
+        assert_eq!((work.durable_per_commit(), work.each_ns()), (0.98, Some(500_000.0)));
+        assert_eq!(LogWork::of(&record, 1), None);
+    }
+
+    #[test]
+    fn a_snapshot_comes_back_and_a_count_that_is_unknown_here_is_left_out() {
+        let mut snapshot = snapshot(7, 3);
+        assert_eq!(LogSnapshot::from(&snapshot.counters()), snapshot);
+        snapshot.counts.insert("of-a-later-version".to_owned(), 1);
+        assert_eq!(snapshot.counters().get(Count::Syncs), Some(3));
+    }
+}
