@@ -47,8 +47,7 @@ pub fn spans(
     let host = host::view(reader.host());
     let observer = reader.observer().unwrap_or_default();
     let mut cutter = Cutter::new(u64::try_from(every.as_nanos()).unwrap_or(u64::MAX));
-<<<<<<< HEAD
-    let mut numbers = ClientNumbers::default();
+    let (mut numbers, mut server) = (ClientNumbers::default(), ServerLooks::default());
     let mut pieces = Pieces {
         host: &host,
         cpus,
@@ -57,10 +56,6 @@ pub fn spans(
         left_out: UserTimes::default(),
         spans: Vec::new(),
     };
-=======
-    let (mut numbers, mut server) = (ClientNumbers::default(), ServerLooks::default());
-    let mut pieces = Pieces { host: &host, cpus, observer, has_command: false, spans: Vec::new() };
->>>>>>> main
     let mut closed = Ok(());
     let damages = read(&mut reader, file, &mut period, |sample| {
         sample.client.iter().for_each(|it| numbers.push(it));
