@@ -72,8 +72,8 @@ pub(crate) fn verdict(check: &'static Check, excerpt: &str) -> String {
 
 /// Counters from text: `at MILLISECONDS`, then tables, each `Family column column ...` and a line `row cell
 /// cell ...` for each row, `+` in a column's name standing for a space; `task tid pid name kernel|user cpu run_ns
-/// wait_ns` for each task; `users MILLISECONDS` where users' tasks were added up over that time, then `user command|other NAME
-/// PRODUCT/ROLE|- cpu run_ns wait_ns` for each kind; `groups` where control groups were read, then
+/// wait_ns` for each task; `users MILLISECONDS` where users' tasks were added up over that time, then `unread COUNT` and
+/// `user command|other NAME PRODUCT/ROLE|- cpu run_ns wait_ns` for each kind; `groups` where control groups were read, then
 /// `group path throttled_ns` for each.
 pub(crate) fn counters(text: &str) -> Counters {
     let mut counters = Counters::unread();
@@ -100,6 +100,9 @@ pub(crate) fn counters(text: &str) -> Counters {
             ["users", ms] => {
                 let over_ns = ms.parse::<u64>().unwrap() * 1_000_000;
                 counters.users = Ok(UserTimes { over_ns, ..UserTimes::default() });
+            }
+            ["unread", tasks] => {
+                counters.users.as_mut().unwrap().unread = tasks.parse().unwrap();
             }
             ["user", owner, name, role, cpu, run, wait] => {
                 let owner = if owner == "command" { Owner::Command } else { Owner::Other };

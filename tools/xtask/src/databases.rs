@@ -24,6 +24,16 @@ pub(crate) const PACKAGES: &[Package] = &[
         purpose: "talks to MariaDB",
         witness: "/usr/bin/mariadb",
     },
+    Package {
+        name: "sysbench",
+        purpose: "works in MariaDB, next to fullclock",
+        witness: "/usr/bin/sysbench",
+    },
+    Package {
+        name: "sysstat",
+        purpose: "has pidstat, next to fullclock",
+        witness: "/usr/bin/pidstat",
+    },
 ];
 
 /// Where postgresql-common looks for what clusters are made like (pg_createcluster(1)).

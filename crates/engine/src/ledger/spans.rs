@@ -5,6 +5,7 @@ use crate::measure::choice::within;
 use crate::{Event, Tell};
 use anyhow::{Result, bail};
 use facts::client::ClientMetric;
+use facts::counters::users::UserTimes;
 use facts::{CpuSet, HostView, Missing};
 use host::tape::Reader;
 use rules::ledger::{Evidence, close};
@@ -47,7 +48,14 @@ pub fn spans(
     let observer = reader.observer().unwrap_or_default();
     let mut cutter = Cutter::new(u64::try_from(every.as_nanos()).unwrap_or(u64::MAX));
     let (mut numbers, mut server) = (ClientNumbers::default(), ServerLooks::default());
-    let mut pieces = Pieces { host: &host, cpus, observer, has_command: false, spans: Vec::new() };
+    let mut pieces = Pieces {
+        host: &host,
+        cpus,
+        observer,
+        has_command: false,
+        left_out: UserTimes::default(),
+        spans: Vec::new(),
+    };
     let mut closed = Ok(());
     let damages = read(&mut reader, file, &mut period, |sample| {
         sample.client.iter().for_each(|it| numbers.push(it));
@@ -60,7 +68,7 @@ pub fn spans(
     if let Some(segment) = cutter.finish() {
         pieces.close(&segment)?;
     }
-    let Pieces { mut spans, has_command, .. } = pieces;
+    let Pieces { mut spans, has_command, left_out, .. } = pieces;
     if spans.is_empty() {
         bail!(nothing(file, &period, damages));
     }
@@ -71,7 +79,8 @@ pub fn spans(
         span.phases = server.phases(span.from.raw_ns, span.to.raw_ns);
     }
     damages.iter().try_for_each(|damage| tell(Event::Note(damage.clone())))?;
-    let notes = period.note().into_iter().chain(damages).collect();
+    let left_out = left_out.unread_note().into_iter().chain(left_out.ended_note());
+    let notes = period.note().into_iter().chain(damages).chain(left_out).collect();
     let every_ns = numbers.usual_ns();
     Ok(Course { host, spans, metric: numbers.metric, every_ns, has_command, notes })
 }
@@ -81,6 +90,8 @@ struct Pieces<'a> {
     cpus: Option<&'a CpuSet>,
     observer: u32,
     has_command: bool,
+    /// How many tasks of users were not read and how many ended, without any time.
+    left_out: UserTimes,
     spans: Vec<Span>,
 }
 
@@ -94,6 +105,10 @@ impl Pieces<'_> {
         let interval = segment.interval(self.host);
         let users = interval.users();
         self.has_command |= users.as_ref().is_ok_and(|it| it.has_command());
+        if let Ok(users) = &users {
+            let (over_ns, unread, ended) = (users.over_ns, users.unread, users.ended);
+            self.left_out.extend(&UserTimes { over_ns, list: Vec::new(), unread, ended });
+        }
         let evidence = Evidence {
             cpus: within(self.cpus, &interval.cpus())?,
             traced: segment.traced(),

@@ -102,6 +102,29 @@ impl UserTimes {
         self.merge();
     }
 
+    /// What has to be said of tasks that were not read, as a sentence without a full stop; `None` where all were.
+    pub fn unread_note(&self) -> Option<String> {
+        let tasks = match self.unread {
+            0 => return None,
+            1 => "1 task of users was".to_owned(),
+            n => format!("{n} tasks of users were"),
+        };
+        let why = "because there are too many: what they ran then is in no line with their name";
+        Some(format!("{tasks} not read in a sample, {why}"))
+    }
+
+    /// What has to be said of tasks that ended, where their waits are shown.
+    pub fn ended_note(&self) -> Option<String> {
+        let (tasks, their) = match self.ended {
+            0 => return None,
+            1 => ("1 task of users".to_owned(), "its"),
+            n => (format!("{n} tasks of users"), "their"),
+        };
+        Some(format!(
+            "{tasks} ended: how long they waited for a CPU after {their} last sample is unknown"
+        ))
+    }
+
     /// Goes on with what was counted from there on.
     pub fn extend(&mut self, next: &UserTimes) {
         self.over_ns = self.over_ns.saturating_add(next.over_ns);
@@ -174,6 +197,16 @@ mod tests {
             sum,
             UserTimes { over_ns: 11, list: vec![time("a", 0, 6)], unread: 3, ended: 2 }
         );
+    }
+
+    #[test]
+    fn tasks_that_were_not_read_and_that_ended_are_noted_only_where_there_are_some() {
+        let none = UserTimes::default();
+        assert_eq!((none.unread_note(), none.ended_note()), (None, None));
+        let some = UserTimes { unread: 9000, ended: 1, ..none };
+        let unread = some.unread_note().unwrap();
+        assert!(unread.starts_with("9000 tasks of users were not read in a sample"), "{unread}");
+        assert!(some.ended_note().unwrap().starts_with("1 task of users ended: "));
     }
 
     #[test]

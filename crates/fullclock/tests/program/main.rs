@@ -26,6 +26,7 @@ mod ledger;
 mod limits;
 mod net;
 mod noise;
+mod proof;
 mod race;
 mod secrets;
 mod serve;

@@ -1,6 +1,7 @@
 //! `fullclock race` and `fullclock agent`: nodes of this machine, agents that listen, and what is lost and found again.
 
-use crate::support::{fullclock, install_script, is_of, printed, refusal};
+use crate::support::group::Group;
+use crate::support::{found, fullclock, install_script, is_of, printed, refusal};
 use lab::known::Known;
 use lab::race::Summing;
 use lab::race::protocol::PROTOCOL;
@@ -14,20 +15,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output, Stdio};
 use std::sync::Mutex;
-use std::thread::sleep;
 use std::time::{Duration, Instant};
-
-/// Waits until it is there, for as long as no machine should need.
-fn found<T>(mut what: impl FnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        match what() {
-            Some(found) => return found,
-            None if Instant::now() < deadline => sleep(Duration::from_millis(20)),
-            None => panic!("it did not come about in a minute"),
-        }
-    }
-}
 
 /// What a race says of itself; its exit code is 0.
 fn result(output: &Output) -> Value {
@@ -542,56 +530,6 @@ fn ctrl_c_ends_a_race_and_says_what_there_is() {
     assert!(doubts.iter().any(|it| it["doubt"] == "cut-short"), "{doubts:?}");
 }
 
-/// A control group with a quarter of a CPU, which is removed in the end.
-struct Group {
-    folder: PathBuf,
-    is_version_2: bool,
-}
-
-impl Group {
-    /// `None` where no group with a quota can be made: that takes root, and a hierarchy with the CPU controller.
-    fn make() -> Option<Group> {
-        let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
-        let made = mounts.lines().find_map(|mount| {
-            let fields: Vec<&str> = mount.split(' ').collect();
-            let [_, root, kind, options, ..] = fields[..] else { return None };
-            let has_cpu = options.split(',').any(|it| it == "cpu");
-            let is_version_2 = kind == "cgroup2";
-            if !(is_version_2 || kind == "cgroup" && has_cpu) {
-                return None;
-            }
-            let folder = Path::new(root).join(format!("fullclock-race-{}", std::process::id()));
-            fs::create_dir(&folder).ok()?;
-            let group = Group { folder, is_version_2 };
-            group.allow(Some(25_000)).then_some(group)
-        });
-        if made.is_none() {
-            println!("skipped: no control group with a CPU quota can be made here");
-        }
-        made
-    }
-
-    /// So many microseconds of each tenth of a second; `None` for all.
-    fn allow(&self, quota: Option<u32>) -> bool {
-        let (name, text) = if self.is_version_2 {
-            ("cpu.max", quota.map_or("max".to_owned(), |it| it.to_string()) + " 100000")
-        } else {
-            ("cpu.cfs_quota_us", quota.map_or("-1".to_owned(), |it| it.to_string()))
-        };
-        fs::write(self.folder.join(name), text).is_ok()
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        let deadline = Instant::now() + Duration::from_secs(30);
-        // Whoever is in it is about to end.
-        while fs::remove_dir(&self.folder).is_err() && Instant::now() < deadline {
-            sleep(Duration::from_millis(20));
-        }
-    }
-}
-
 mod alone {
     use super::*;
 
@@ -667,7 +605,7 @@ mod alone {
 
     #[test]
     fn a_quota_that_is_lifted_in_the_middle_is_marked_and_the_node_recovers() {
-        let Some(group) = Group::make() else { return };
+        let Some(group) = Group::make(25_000) else { return };
         let held = format!("b=embedded,cgroup={}", group.folder.display());
         let folder = tempfile::tempdir().unwrap();
         let nodes = ["race", "--node", "a=embedded", "--node", &held, "--sessions", "16"];

@@ -16,7 +16,7 @@ use facts::counters::{Counters, Task};
 use facts::{Fact, HostView, Missing};
 use search::Search;
 use std::fmt::Write as _;
-use users::Users;
+use users::{Users, YOUNG};
 
 /// Each open file of /proc holds a page of the kernel's memory (fs/seq_file.c), so more tasks than these are
 /// opened each time: 8,192 pages are 32 MiB.
@@ -25,8 +25,12 @@ const MOST_KEPT: usize = 8192;
 /// How many tasks whose file is not kept open are read in a sample: reading one takes 10 us.
 const MOST_OPENED: usize = 1024;
 
-/// How many users' tasks that ran are asked again for their name and CPU in a sample: asking one takes 8 us.
-const MOST_ASKED: usize = 256;
+/// How many users' tasks that ran are asked again for their name and CPU in a sample: asking one takes 12 us, as reading six that
+/// are kept open does.
+const MOST_ASKED: usize = 32;
+
+/// Of those that were found in the latest samples so many are asked besides: programs are started, and titles written, then.
+const MOST_YOUNG: u32 = 256;
 
 /// A task that slept for so many samples gives its open file to one that runs.
 const LONG_ASLEEP: u32 = 10;
@@ -56,7 +60,8 @@ struct Kept {
     schedstat: File,
     /// Of a task that is added up.
     kind: Option<Kind>,
-    /// When it was read last, and when it was last found to have run.
+    /// The samples in which it was found, read last, and last found to have run.
+    found_in: u32,
     read_in: u32,
     ran_in: u32,
 }
@@ -116,31 +121,33 @@ impl Sampled {
 
     /// Reads the tasks that are known; those that ended are known no more.
     fn refresh(&mut self, files: &mut Files) {
-        let Sampled { tasks, users, path, turn, opened_every, asked_every, .. } = self;
+        let Sampled { search, tasks, users, path, turn, opened_every, asked_every, .. } = self;
         let (mut n_opened, mut n_asked) = (0u32, 0u32);
-        let mut round = Round { files, users, path, turn: *turn, asked_every: *asked_every };
+        let (turn, asked_every) = (*turn, *asked_every);
+        let mut round = Round { files, users, path, turn, asked_every, n_young: 0 };
         tasks.retain_mut(|kept| {
             if kept.kind.is_some() && !kept.schedstat.is_kept() {
                 n_opened = n_opened.saturating_add(1);
-                if !is_due(kept.task.tid, *turn, *opened_every) {
+                if !is_due(kept.task.tid, turn, *opened_every) {
                     round.users.iter_mut().for_each(Users::skip);
                     return true;
                 }
             }
             let is_alive = kept.refresh(&mut round);
-            if kept.ran_in == *turn {
+            if kept.ran_in == turn {
                 n_asked = n_asked.saturating_add(1);
             }
             if !is_alive {
                 round.files.forget(&mut kept.schedstat);
-                if kept.kind.is_some() {
-                    round.users.iter_mut().for_each(|it| it.ended(&kept.task));
+                search.look_again(kept.task.pid);
+                if let Some(kind) = &kept.kind {
+                    round.users.iter_mut().for_each(|it| it.ended(&kept.task, kind));
                 }
             }
             is_alive
         });
         *opened_every = n_opened / MOST_OPENED as u32 + 1;
-        *asked_every = n_asked / MOST_ASKED as u32 + 1;
+        self.asked_every = n_asked / MOST_ASKED as u32 + 1;
         if n_opened > 0 {
             self.exchange(files);
         }
@@ -188,11 +195,13 @@ impl Sampled {
             if at.is_ok_and(|at| known.get(at).is_some_and(is_known)) {
                 continue;
             }
-            let Some(stat) = stat(files, &mut self.path, pid, tid) else { continue };
-            if !self.search.wants(pid, &stat) {
-                continue;
-            }
-            let Some(mut kept) = Kept::open(files, pid, &stat, n_left > 0, self.turn) else {
+            let found = stat(files, &mut self.path, pid, tid);
+            let found = found.filter(|it| self.search.wants(pid, it)).and_then(|stat| {
+                Some((Kept::open(files, pid, &stat, n_left > 0, self.turn)?, stat))
+            });
+            let Some((mut kept, stat)) = found else {
+                // It may have ended since it was listed.
+                self.search.look_again(pid);
                 continue;
             };
             n_left = n_left.saturating_sub(1);
@@ -220,6 +229,23 @@ struct Round<'a> {
     path: &'a mut String,
     turn: u32,
     asked_every: u32,
+    /// How many young tasks were asked.
+    n_young: u32,
+}
+
+impl Round<'_> {
+    /// Whether a task that ran is asked for its name and CPU.
+    fn asks(&mut self, kept: &Kept) -> bool {
+        if is_due(kept.task.tid, self.turn, self.asked_every) {
+            return true;
+        }
+        let is_young = kept.found_in > 1 && self.turn.saturating_sub(kept.found_in) <= YOUNG;
+        if !is_young || self.n_young >= MOST_YOUNG {
+            return false;
+        }
+        self.n_young = self.n_young.saturating_add(1);
+        true
+    }
 }
 
 impl Kept {
@@ -232,7 +258,7 @@ impl Kept {
             return None;
         };
         let task = task(pid, stat, scheduled);
-        Some(Kept { task, schedstat, kind: None, read_in: turn, ran_in: turn })
+        Some(Kept { task, schedstat, kind: None, found_in: turn, read_in: turn, ran_in: turn })
     }
 
     fn scheduled(&self) -> Scheduled {
@@ -254,7 +280,7 @@ impl Kept {
         let last = self.task;
         self.ran_in = if has_run { round.turn } else { self.ran_in };
         // An open file is that of the same task for ever.
-        if self.kind.is_some() && is_kept && !is_due(last.tid, round.turn, round.asked_every) {
+        if self.kind.is_some() && is_kept && !round.asks(self) {
             let Scheduled { run_ns, wait_ns, slices } = scheduled;
             self.task = Task { run_ns, wait_ns, slices, ..last };
         } else {

@@ -185,6 +185,40 @@ fn what_a_thread_ran_at_last_is_found_in_its_process() {
 }
 
 #[test]
+fn what_connections_ran_at_last_is_time_of_the_database() {
+    let mut machine = Machine::new();
+    let server = Task { name: "mariadbd", title: "mariadbd", ..Task::of(10, 10) };
+    machine.lay(Task { process_ms: 30, ..server });
+    machine.lay(Task { name: "connection", run_ms: 20, ..Task::of(10, 11) });
+    machine.sample();
+    machine.end(10, 11);
+    machine.lay(Task { process_ms: 330, ..server });
+    let connection = "other mariadb/connection mariadbd ended CPU 0: 300 ms, waited 0 ms";
+    assert_eq!(machine.sample(), connection);
+    // A connection that came and went between two samples.
+    machine.lay(Task { name: "connection", run_ms: 0, ..Task::of(10, 12) });
+    machine.lay(Task { process_ms: 380, ..server });
+    machine.sample();
+    machine.end(10, 12);
+    let connection = "other mariadb/connection mariadbd ended CPU 0: 50 ms, waited 0 ms";
+    assert_eq!(machine.sample(), connection);
+}
+
+#[test]
+fn what_backends_ran_that_came_and_went_is_time_of_the_database() {
+    let mut machine = Machine::new();
+    let server = Task { name: "postgres", title: "postgres\0-D\0/data\0", ..Task::of(10, 10) };
+    machine.lay(server);
+    machine.sample();
+    machine.lay(Task { run_ms: 20, children_ms: 70, ..server });
+    assert_eq!(
+        machine.sample(),
+        "other postgresql/other postgres ended CPU 0: 70 ms, waited 0 ms\n\
+         other postgresql/postmaster postgres CPU 0: 10 ms, waited 0 ms"
+    );
+}
+
+#[test]
 fn what_children_ran_that_no_sample_shows_is_found_in_their_parent_and_what_was_seen_is_not_entered_twice()
  {
     let mut machine = Machine::new();

@@ -95,7 +95,7 @@ mod tests {
         let [a, _] = with_server(means(1.5, Some(0.25), 0.75), means(1.0, None, 1.0));
         assert_eq!(
             of_one(&a).unwrap(),
-            "1.50 s of CPU time each second, 250 ms of waiting for a CPU; 750 ms of CPU time per trial"
+            "1.500 s of CPU time each second, 250.0 ms of waiting for a CPU; 750.0 ms of CPU time per trial"
         );
     }
 
@@ -104,8 +104,8 @@ mod tests {
         let [a, b] = with_server(means(1.5, Some(0.25), 0.75), means(1.0, Some(0.5), 0.6));
         assert_eq!(
             of_two(&a, &b).unwrap(),
-            "1.50 s of CPU time each second in A, 1.00 s in B; per trial 20 % less in B; it waited for a CPU for 250 ms \
-             each second in A, 500 ms in B"
+            "1.500 s of CPU time each second in A, 1.000 s in B; per trial 20 % less in B; it waited for a CPU for 250.0 ms \
+             each second in A, 500.0 ms in B"
         );
         let [a, b] = with_server(means(1.5, None, 0.75), means(1.5, None, 0.751));
         assert!(of_two(&a, &b).unwrap().ends_with("; per trial as much in both"));

@@ -47,8 +47,8 @@ struct Loads<'a> {
 /// The time of one load over several readings.
 #[derive(Serialize, JsonSchema)]
 struct LoadTimes {
-    median_ns: f64,
-    lowest_ns: f64,
+    median_s: f64,
+    lowest_s: f64,
     readings: usize,
 }
 
@@ -183,8 +183,12 @@ pub fn ledger(head: &Head, host: &HostView, ledger: &Ledger) -> Result<String> {
 }
 
 fn load_times(it: &ledger::LoadTimes) -> LoadTimes {
-    let ns = |ps: u64| ps as f64 / 1e3;
-    LoadTimes { median_ns: ns(it.median_ps), lowest_ns: ns(it.lowest_ps), readings: it.readings }
+    let seconds = |ps: u64| ps as f64 / 1e12;
+    LoadTimes {
+        median_s: seconds(it.median_ps),
+        lowest_s: seconds(it.lowest_ps),
+        readings: it.readings,
+    }
 }
 
 fn line(line: &ledger::Line, capacity: i64) -> Line<'_> {

@@ -70,8 +70,8 @@ struct CauseView<'a> {
 #[derive(Serialize, JsonSchema)]
 struct LoadView {
     /// The geometric mean of the readings of A.
-    a_ns: f64,
-    b_ns: f64,
+    a_s: f64,
+    b_s: f64,
     a_readings: usize,
     b_readings: usize,
     /// B over A.
@@ -151,8 +151,8 @@ fn what(of: &What) -> (&'static str, Option<&str>) {
 }
 
 fn load(of: &LoadTimes) -> LoadView {
-    let ([a_ns, b_ns], [a_readings, b_readings]) = (of.ns, of.readings);
-    LoadView { a_ns, b_ns, a_readings, b_readings, verdict: moments(&of.moments) }
+    let ([a_s, b_s], [a_readings, b_readings]) = (of.ns.map(|it| it / 1e9), of.readings);
+    LoadView { a_s, b_s, a_readings, b_readings, verdict: moments(&of.moments) }
 }
 
 /// Loads have fields of their own.

@@ -8,6 +8,7 @@ use super::evidence::Evidence;
 use super::line::Line;
 use super::quota;
 use facts::Missing;
+use facts::counters::users::UserTimes;
 use facts::msr::intel::CLOCK_MODULATION;
 use facts::msr::ratios::are_for_scalar_code;
 use facts::trace::CpuTotals;
@@ -28,6 +29,7 @@ pub(super) fn notes(
     notes.extend(lost_events(evidence, books));
     notes.extend(children(evidence));
     notes.extend(ended_tasks(evidence, books));
+    notes.extend(evidence.interval.users().ok().and_then(UserTimes::unread_note));
     notes.extend(unknown_accounting(evidence, books));
     notes.extend(uncounted_interrupts(books));
     notes.extend(interrupts_without_cost(books));

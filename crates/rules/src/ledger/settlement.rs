@@ -119,6 +119,9 @@ impl Scope<'_, '_> {
         if is_whole {
             place(&mut counted);
         }
+        if is_whole && let Ok(ended) = &self.evidence.ended {
+            make_room(&mut counted, ended.ns.saturating_sub(ended.uncertainty_ns));
+        }
         let unseen_ns = counted.values().map(Counted::room_ns).fold(0, u64::saturating_add);
         // Where some CPUs are traced and others are not, nothing shows on which of them tasks ran that have ended.
         let n_traced = cpus.iter().filter(|it| self.trace_on(*it).is_some()).count();
@@ -179,6 +182,20 @@ impl Scope<'_, '_> {
         }
         if is_sum && self.index.stranger == Owner::Asked {
             times.without_users = None;
+        }
+    }
+}
+
+/// Takes from strangers' tasks what the chosen processes ran in `ended_ns` and no room is left for. Tasks are read one by one, over
+/// milliseconds in which others run on: what each of them ran in between is less sure than what a process is known to have run.
+fn make_room(cpus: &mut BTreeMap<u32, Counted>, ended_ns: u64) {
+    let room_ns = cpus.values().map(Counted::room_ns).fold(0, u64::saturating_add);
+    let lacking_ns = ended_ns.saturating_sub(room_ns);
+    let strangers = cpus.values().map(|it| it.times.ns_of(Owner::Other));
+    let all_ns = strangers.fold(0, u64::saturating_add);
+    for share in cpus.values_mut().flat_map(|it| &mut it.times.shares) {
+        if share.owner == Owner::Other {
+            share.ns = share.ns.saturating_sub(part(share.ns, lacking_ns.min(all_ns), all_ns));
         }
     }
 }

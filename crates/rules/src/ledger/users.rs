@@ -99,6 +99,15 @@ mod tests {
     }
 
     #[test]
+    fn tasks_that_were_not_read_are_noted() {
+        let notes = |users: &str| ledger(&added_up(users)).notes.join("; ");
+        let gzip = "user other gzip - 0 278000000 0\n";
+        assert!(!notes(gzip).contains("not read"), "{}", notes(gzip));
+        let unread = notes(&format!("unread 900\n{gzip}"));
+        assert!(unread.contains("900 tasks of users were not read in a sample"), "{unread}");
+    }
+
+    #[test]
     fn the_sum_of_all_tasks_is_what_no_kind_exceeds() {
         let text = added_up("user other gzip - 0 578000000 0\nuser other xz - 1 100000000 0\n");
         let ledger = ledger(&text);

@@ -7,6 +7,7 @@ use crate::metric::{Metric, Series, Unit, Values};
 use crate::metrics::METRICS;
 use crate::segment::Gap;
 use facts::counters::Moment;
+use facts::counters::users::UserTimes;
 use facts::probe::ClockReading;
 use facts::tape::Sample;
 use facts::{CpuSet, Fact, HostView, Missing, PerCpu};
@@ -106,6 +107,7 @@ fn notes(interval: &Interval) -> Vec<String> {
     if !suspended.is_zero() {
         notes.push(format!("the machine was suspended for {suspended:.1?}"));
     }
+    notes.extend(interval.users().ok().and_then(UserTimes::unread_note));
     let (was, is) = (&interval.before.online, &interval.after.online);
     let gone = was.minus(is);
     if !gone.is_empty() {
@@ -167,6 +169,15 @@ mod tests {
         let [before, after] = [before, after].map(|it| Sample::from(counters(it)));
         let view = View { ledger: Some(1), ..View::of_metrics(|_| false) };
         Reading::between(&host_of(""), &before, &after, None, &view).shares
+    }
+
+    #[test]
+    fn tasks_that_were_not_read_are_noted() {
+        let host = host_of("");
+        let texts = ["at 0\nusers 0\n", "at 1000\nusers 1000\nunread 12\n"];
+        let [before, after] = texts.map(|it| Sample::from(counters(it)));
+        let reading = Reading::between(&host, &before, &after, None, &View::of_metrics(|_| false));
+        assert!(reading.notes.concat().contains("12 tasks of users were not read"));
     }
 
     #[test]

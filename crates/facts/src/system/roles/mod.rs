@@ -95,6 +95,11 @@ impl Product {
         self.roles.iter().copied().flatten().chain([self.other])
     }
 
+    /// The role of tasks of which only the product is known.
+    pub fn other(&self) -> &'static Role {
+        self.other
+    }
+
     /// The role of a thread of the process, by its name and the process's words. Every task of a product has one.
     pub fn role_of(&self, words: &Words<'_>, thread: &str) -> &'static Role {
         let is = |role: &&Role| role.signs.iter().any(|it| it.fits(words, thread));

@@ -1,17 +1,32 @@
 //! What tests of every command share: a run of the binary, what it prints or refuses, and the shape of its JSON.
 
 pub(crate) mod chromium;
+pub(crate) mod group;
 
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 /// The binary with these arguments, without input and whatever the caller's environment says of colours.
 pub(crate) fn fullclock(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fullclock"));
     command.args(arguments).env_remove("NO_COLOR").stdin(Stdio::null());
     command
+}
+
+/// Waits until it is there, for as long as no machine should need.
+pub(crate) fn found<T>(mut what: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        match what() {
+            Some(found) => return found,
+            None if Instant::now() < deadline => sleep(Duration::from_millis(20)),
+            None => panic!("it did not come about in a minute"),
+        }
+    }
 }
 
 /// What it prints; it succeeds.

@@ -2,7 +2,7 @@
 //!
 //! What a task ran after its last sample and before its end is in no count of its own. The kernel adds it to those of its
 //! process, and when the process has ended and was waited for, to those of its parent: so it is found there, and is entered
-//! as time of tasks that ended.
+//! as time of tasks that ended. In a database it is that of a role all the same.
 
 use super::super::files::Files;
 use super::Kept;
@@ -14,7 +14,7 @@ use facts::system::roles::{Product, Words, product_of};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many samples a new process of a database is looked at again: its title is written after it was forked.
-const YOUNG: u32 = 3;
+pub(super) const YOUNG: u32 = 3;
 
 /// How many samples the time of a process that ended waits to be found in that of its parent. A parent that ignores SIGCHLD is
 /// never given it.
@@ -41,6 +41,9 @@ pub(in super::super) struct Users {
     turn: u32,
 }
 
+/// The ids of a product and of a role in it.
+type RoleIds = (&'static str, &'static str);
+
 /// A process, as far as its tasks' kinds and ends need it.
 #[derive(Debug)]
 struct Process {
@@ -54,6 +57,8 @@ struct Process {
     cpu: u32,
     /// The run time of its threads that have ended, as far as it was entered.
     ended_ns: u64,
+    /// The run time and the role of the thread that had run longest of those that have ended since the sample before.
+    longest_ended: Option<(u64, Option<RoleIds>)>,
     /// What all its threads had run when it was found.
     found_ns: u64,
     /// The run time of its children that were waited for, as far as it was entered.
@@ -155,10 +160,13 @@ impl Users {
     }
 
     /// A task that has ended, as it was sampled last.
-    pub(super) fn ended(&mut self, last: &Task) {
+    pub(super) fn ended(&mut self, last: &Task, kind: &Kind) {
         self.times.ended = self.times.ended.saturating_add(1);
         let Some(process) = self.processes.get_mut(&last.pid) else { return };
         process.ended_ns = process.ended_ns.saturating_add(last.run_ns);
+        if process.longest_ended.is_none_or(|(run_ns, _)| run_ns < last.run_ns) {
+            process.longest_ended = Some((last.run_ns, kind.role));
+        }
         self.to_settle.insert(last.pid);
     }
 
@@ -168,6 +176,8 @@ impl Users {
             self.begin_processes(tasks);
         } else {
             let to_settle = std::mem::take(&mut self.to_settle);
+            // Most samples have none, and very many tasks.
+            let tasks: &[Kept] = if to_settle.is_empty() { &[] } else { tasks };
             let alive = run_times(tasks, |pid| to_settle.contains(&pid));
             let (living, ended): (Vec<u32>, Vec<u32>) =
                 to_settle.into_iter().partition(|pid| alive.contains_key(pid));
@@ -201,10 +211,12 @@ impl Users {
     fn settle_threads(&mut self, files: &mut Files, pid: u32, alive_ns: u64) {
         let Some(times) = process_times(files, pid) else { return };
         let Some(process) = self.processes.get_mut(&pid) else { return };
+        let longest = process.longest_ended.take();
         let unseen_ns = own_ns(&times).saturating_sub(alive_ns).saturating_sub(process.ended_ns);
         if unseen_ns > 0 {
             process.ended_ns = process.ended_ns.saturating_add(unseen_ns);
-            let (kind, cpu) = (process.ended_kind(), process.cpu);
+            let role = longest.map_or_else(|| process.other_role(), |it| it.1);
+            let (kind, cpu) = (process.ended_kind(role), process.cpu);
             self.add(kind, cpu, unseen_ns, 0);
         }
     }
@@ -227,7 +239,8 @@ impl Users {
                 (ancestor, n_steps) = (between.parent, n_steps + 1);
             }
             if let Some(living) = self.processes.get_mut(&ancestor) {
-                let (turn, kind) = (self.turn, process.ended_kind());
+                let kind = process.ended_kind(process.role_of(&process.name));
+                let turn = self.turn;
                 living.unclaimed.push(Ended { turn, entered_ns, kind });
             }
         }
@@ -248,7 +261,7 @@ impl Users {
         process.children_ns = children_ns;
         // Most of what is not entered is that of the descendant that had run longest.
         let largest = process.unclaimed.iter().max_by_key(|it| it.entered_ns);
-        let kind = largest.map_or_else(|| process.ended_kind(), |it| it.kind);
+        let kind = largest.map_or_else(|| process.ended_kind(process.other_role()), |it| it.kind);
         let mut unseen_ns = waited_ns;
         for ended in &mut process.unclaimed {
             let known_ns = unseen_ns.min(ended.entered_ns);
@@ -273,6 +286,7 @@ impl Users {
             first_turn: self.turn,
             cpu: stat.cpu,
             ended_ns: 0,
+            longest_ended: None,
             found_ns: own_ns(&times),
             children_ns: if is_first { children_ns(&times) } else { 0 },
             unclaimed: Vec::new(),
@@ -307,10 +321,7 @@ impl Users {
         let Some(process) = self.processes.get(&pid) else {
             return Kind { name, ..Kind::unnamed(Owner::Other) };
         };
-        let role = process.product.map(|product| {
-            let words = Words { comm: process.name.as_str(), cmdline: &process.title };
-            (product.id, product.role_of(&words, stat.name.as_str()).id)
-        });
+        let role = process.role_of(&stat.name);
         // Threads of a role have many names, and its process one.
         let name = if role.is_some() { process.name } else { name };
         Kind { owner: process.owner, role, name, is_ended: false }
@@ -330,9 +341,21 @@ impl Process {
         self.title = cmdline.get(..kept).unwrap_or_default().into();
     }
 
-    /// Of its threads and children that ended.
-    fn ended_kind(&self) -> Kind {
-        Kind { owner: self.owner, role: None, name: self.name, is_ended: true }
+    /// The role of a thread of it, by its name.
+    fn role_of(&self, thread: &Name) -> Option<RoleIds> {
+        let product = self.product?;
+        let words = Words { comm: self.name.as_str(), cmdline: &self.title };
+        Some((product.id, product.role_of(&words, thread.as_str()).id))
+    }
+
+    /// That of threads and children that no sample shows: all that is known of them is that they are the product's.
+    fn other_role(&self) -> Option<RoleIds> {
+        self.product.map(|product| (product.id, product.other().id))
+    }
+
+    /// Of threads and children of it that ended.
+    fn ended_kind(&self, role: Option<RoleIds>) -> Kind {
+        Kind { owner: self.owner, role, name: self.name, is_ended: true }
     }
 }
 

@@ -39,6 +39,22 @@ fn what_ended_tasks_of_the_chosen_ran_is_theirs_and_no_more_of_it() {
 }
 
 #[test]
+fn what_ended_tasks_of_the_chosen_are_known_to_have_run_is_not_cut_to_what_strangers_leave() {
+    let text = |ended: &str| {
+        let observer = format!("observer 20\nchosen 11\nended {ended}");
+        replaced(&with_sum(&untraced(), "700000000"), &[("observer 20", &observer)])
+    };
+    // postgres is a stranger, whose own count and those of the others leave 12 ms.
+    let (useful, others) =
+        (loss("useful", &text("500000000")), loss("other-tasks", &text("500000000")));
+    assert!(useful.starts_with("tasks that ended 4"), "{useful}");
+    assert!(others.starts_with("postgres 9") || others.starts_with("postgres 8"), "{others}");
+    let unsure = loss("useful", &text("500000000 495000000"));
+    assert!(unsure.starts_with("tasks that ended 9."), "{unsure}");
+    assert_eq!(unexplained(&text("500000000")), unexplained(&text("0")));
+}
+
+#[test]
 fn more_than_all_tasks_ran_is_taken_from_everybody_alike() {
     // The tasks' own counts add up to 688 ms.
     let text = with_sum(&untraced(), "344000000");

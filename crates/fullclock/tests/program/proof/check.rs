@@ -1,0 +1,239 @@
+//! What the program says of a run, held against the sampler: each difference has a limit, and each limit a reason.
+
+use super::run::{Piece, Run, n_cpus};
+use super::sampler::Times;
+use super::servers::Product;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A share of the CPUs' time.
+const POINT: f64 = 0.01;
+
+/// A wait, as a part of itself.
+const WAIT: f64 = 0.03;
+
+/// The sampler reads each task somewhere in a quarter of a second around a moment: what all tasks of a role waited in that may be in
+/// one and not in the other, at both ends.
+const READ_WITHIN: f64 = 0.25;
+
+/// How long it is at most, in seconds, from a recording's last sample of a thread to the thread's end.
+const LAST_WAIT: f64 = 1.0;
+
+/// Of a role that runs less than this nothing is expected by name.
+const SMALLEST: f64 = 0.002;
+
+/// What a run is held to.
+pub(super) struct Check<'a> {
+    pub(super) run: &'a Run,
+    pub(super) product: Product,
+    pub(super) is_traced: bool,
+}
+
+impl Check<'_> {
+    /// What is wrong; nothing if all is within its limits.
+    pub(super) fn faults(&self) -> Vec<String> {
+        let mut faults = self.recording();
+        faults.extend(self.intruder());
+        faults.extend(self.client());
+        faults.extend(self.sessions());
+        faults.extend(self.pidstat());
+        faults
+    }
+
+    /// The recording: whole, and its parts before, with and after the intruder.
+    fn recording(&self) -> Vec<String> {
+        let pieces = &self.run.pieces;
+        let (from, to) = self.run.sums.lifetime(self.product.client());
+        let edges = match self.run.intruder {
+            Some((came, went)) => vec![from, came, went, to],
+            None => vec![from, to],
+        };
+        let mut faults = Vec::new();
+        for part in edges.windows(2) {
+            let within: Vec<&Piece> =
+                pieces.iter().filter(|it| it.from > part[0] && it.to < part[1]).collect();
+            assert!(within.len() >= 2, "{} seconds from {} to {}", within.len(), part[0], part[1]);
+            faults.extend(self.part(&within));
+        }
+        faults.extend(self.part(&pieces.iter().collect::<Vec<_>>()));
+        faults
+    }
+
+    /// Some pieces in a row.
+    fn part(&self, pieces: &[&Piece]) -> Vec<String> {
+        let (from, to) = (pieces[0].from, pieces.last().unwrap().to);
+        let length = to - from;
+        let sampled = self.run.sums.between(from, to);
+        let mut recorded: BTreeMap<&str, Times> = BTreeMap::new();
+        for (role, times) in pieces.iter().flat_map(|it| &it.tasks) {
+            let sum = recorded.entry(role).or_default();
+            sum.run += times.run;
+            sum.wait += times.wait;
+        }
+        // Other threads have names that only the program looks at.
+        let is_compared = |it: &&str| {
+            [self.product.client(), "gzip"].contains(it) || it.starts_with(self.product.title())
+        };
+        let roles = sampled.keys().map(String::as_str).chain(recorded.keys().copied());
+        let roles: BTreeSet<&str> = roles.filter(is_compared).collect();
+        let mut faults = Vec::new();
+        let mut hold = |what: String, ours: f64, theirs: f64, limit: f64| {
+            println!("{what}: {ours:.4}, sampler {theirs:.4}, limit {limit:.4}");
+            if (ours - theirs).abs() > limit {
+                faults.push(format!("{what} is {ours:.4}, and {theirs:.4} by the sampler"));
+            }
+        };
+        let at = format!("{length:.1} s from {:.1}", from - self.run.pieces[0].from);
+        for role in roles {
+            let ours = recorded.get(role).copied().unwrap_or_default();
+            let theirs = sampled.get(role).copied().unwrap_or_default();
+            let capacity = length * n_cpus();
+            if ours.run.max(theirs.run) < SMALLEST * capacity {
+                continue;
+            }
+            let name = format!("{at}, {role}");
+            hold(format!("{name}: share"), ours.run / capacity, theirs.run / capacity, POINT);
+            // What threads wait in the second in which they end is in no sample of the recording.
+            let has_end =
+                sampled.contains_key(role) && to > self.run.sums.lifetime(role).1 - LAST_WAIT;
+            let edge = if has_end { LAST_WAIT } else { READ_WITHIN };
+            let limit = (WAIT * theirs.wait).max(edge * theirs.wait / length);
+            hold(format!("{name}: wait"), ours.wait, theirs.wait, limit);
+        }
+        let idle = pieces.iter().map(|it| it.idle * (it.to - it.from)).sum::<f64>() / length;
+        let theirs = self.run.sums.idle_between(from, to) / length / n_cpus();
+        hold(format!("{at}: idle"), idle, theirs, POINT);
+        faults
+    }
+
+    /// The intruder is named in each second of which it had more than half, and in none that it had nothing of.
+    fn intruder(&self) -> Vec<String> {
+        let fault = |piece: &Piece| {
+            let share = piece.others.get("gzip").copied().unwrap_or(0.0);
+            let (came, went) = self.run.intruder.unwrap_or((f64::MAX, f64::MAX));
+            let had = (piece.to.min(went) - piece.from.max(came)).max(0.0);
+            let is_named = share >= SMALLEST;
+            let second = piece.from - self.run.pieces[0].from;
+            match (had, is_named) {
+                (0.0, true) => Some(format!("gzip ran {share} of second {second}")),
+                (0.5.., false) => Some(format!("gzip is not named in second {second}")),
+                _ => None,
+            }
+        };
+        // Samples are taken some milliseconds after their second, and one that lasts is late.
+        let edges = |piece: &&Piece| {
+            let (came, went) = self.run.intruder.unwrap_or((f64::MAX, f64::MAX));
+            [came, went].iter().all(|it| *it < piece.from - 0.05 || *it > piece.to + 0.05)
+        };
+        self.run.pieces.iter().filter(edges).filter_map(fault).collect()
+    }
+
+    /// The ledger of the client, whose whole life it is.
+    fn client(&self) -> Vec<String> {
+        let ledger = &self.run.ledger;
+        let name = self.product.client();
+        let (from, to) = self.run.sums.lifetime(name);
+        let truth = self.run.sums.total(name);
+        let mut faults = self.shares(ledger, ("the client's ledger", name), |role| {
+            if role == name { truth.run } else { self.run.sums.between(from, to)[role].run }
+        });
+        faults.extend(self.wait(ledger, "the client", truth.wait));
+        faults
+    }
+
+    /// That of the server's sessions for some seconds, in proportion to those that the sampler saw.
+    fn sessions(&self) -> Vec<String> {
+        let ledger = &self.run.sessions;
+        let moment = |of: &str| ledger[of].as_f64().unwrap();
+        let (from, to) = (moment("from"), moment("to"));
+        let scale = ledger["wall_s"].as_f64().unwrap() / (to - from);
+        let sums = self.run.sums.between(from, to);
+        let (program, session) = match self.product {
+            Product::Postgresql => ("postgres", "PostgreSQL backend"),
+            Product::Mariadb => ("mariadbd", "MariaDB"),
+        };
+        let mut faults = self.shares(ledger, ("the sessions' ledger", program), |role| {
+            sums.get(role).map_or(0.0, |it| it.run * scale)
+        });
+        faults.extend(self.wait(ledger, "the sessions", sums[session].wait * scale));
+        faults
+    }
+
+    /// Programs of a ledger, one of them chosen, by the names of their tasks.
+    fn shares(
+        &self,
+        ledger: &Value,
+        (of, chosen): (&str, &str),
+        truth: impl Fn(&str) -> f64,
+    ) -> Vec<String> {
+        let capacity = ledger["capacity_s"].as_f64().unwrap();
+        let limit = if self.is_traced { POINT } else { 2.0 * POINT };
+        let programs: &[(&str, &[&str])] = match self.product {
+            Product::Postgresql => &[
+                ("pgbench", &["pgbench"]),
+                ("postgres", &["PostgreSQL backend", "PostgreSQL WAL writer"]),
+            ],
+            Product::Mariadb => &[("sysbench", &["sysbench"]), ("mariadbd", &["MariaDB"])],
+        };
+        let hold = |&(program, roles): &(&str, &[&str])| {
+            // What the clock took of the chosen tasks' time has lines of its own.
+            let clock = if program == chosen { clock_of(ledger) } else { 0.0 };
+            let ours = (time_of(ledger, program) + clock) / capacity;
+            let theirs = roles.iter().map(|it| truth(it)).sum::<f64>() / capacity;
+            // Untraced, tasks that ended have no name, and those of a server end with their client.
+            if !self.is_traced && program != chosen {
+                return None;
+            }
+            println!("{of}: {program} {ours:.4}, sampler {theirs:.4}");
+            ((ours - theirs).abs() > limit)
+                .then(|| format!("{of}: {program} is {ours:.4}, and {theirs:.4} by the sampler"))
+        };
+        programs.iter().filter_map(hold).collect()
+    }
+
+    /// Waits are known where each thread lived to the end, or was traced.
+    fn wait(&self, ledger: &Value, of: &str, truth: f64) -> Option<String> {
+        let Some(ours) = ledger["waiting"]["time_s"].as_f64() else {
+            return self.is_traced.then(|| format!("{of}: {}", ledger["waiting"]));
+        };
+        println!("{of} waited {ours:.4}, sampler {truth:.4}");
+        // The sampler does not see what threads wait in the last quarter of a second before they end.
+        let limit = (WAIT + READ_WITHIN / ledger["wall_s"].as_f64().unwrap()) * truth;
+        ((ours - truth).abs() > limit)
+            .then(|| format!("{of} waited {ours:.4} s, and {truth:.4} by the sampler"))
+    }
+
+    /// The second opinion: what programs ran by pidstat.
+    fn pidstat(&self) -> Vec<String> {
+        let Some(pidstat) = &self.run.pidstat else { return Vec::new() };
+        let sums = self.run.sums.between(pidstat.from, pidstat.to);
+        let of_server = |it: &&String| it.starts_with(self.product.title());
+        let server: f64 = sums.keys().filter(of_server).map(|it| sums[it].run).sum();
+        let program = if self.product == Product::Mariadb { "mariadbd" } else { "postgres" };
+        let programs =
+            [(program, server), (self.product.client(), sums[self.product.client()].run)];
+        let fault = |(program, ours): (&str, f64)| {
+            let theirs = pidstat.run.get(program).copied().unwrap_or(0.0);
+            let capacity = (pidstat.to - pidstat.from) * n_cpus();
+            println!("pidstat: {program} {:.4}, sampler {:.4}", theirs / capacity, ours / capacity);
+            ((ours - theirs).abs() > 2.0 * POINT * capacity)
+                .then(|| format!("{program} ran {ours} s by the sampler, and {theirs} by pidstat"))
+        };
+        programs.into_iter().filter_map(fault).collect()
+    }
+}
+
+/// What a slow or a stopped clock took, in seconds.
+fn clock_of(ledger: &Value) -> f64 {
+    let lines = ledger["lines"].as_array().unwrap().iter();
+    let of_clock = lines.filter(|it| it["loss"] == "slow-clock" || it["loss"] == "stopped-clock");
+    of_clock.filter_map(|it| it["time_s"].as_f64()).sum()
+}
+
+/// What lines of tasks of a name have, with the interrupts that came in them, as schedstat counts them; in seconds.
+fn time_of(ledger: &Value, name: &str) -> f64 {
+    let lines = ledger["lines"].as_array().unwrap().iter();
+    let of_name = lines.filter(|it| it["part"] == name);
+    let number = |line: &Value, of: &str| line[of].as_f64().unwrap_or(0.0);
+    of_name.map(|it| number(it, "time_s") + number(it, "interrupted_s")).sum()
+}
