@@ -1,12 +1,9 @@
 //! What the server under test did: a line of a result, and what it says beside a verdict.
 
-use super::quantity::{percent, quantity};
+use super::quantity::quantity;
 use lab::server::ServerMeans;
 use lab::summary::Summary;
 use lab::trial::Better;
-
-/// Changes below this share are not worth a sentence.
-const LEAST: f64 = 0.005;
 
 /// Of one arm: `1.24 s of CPU time each second, 0.53 s of waiting for a CPU; 57 us of CPU time per unit of commits`.
 pub(super) fn of_one(summary: &Summary) -> Option<String> {
@@ -35,7 +32,7 @@ fn cost(summary: &Summary, means: &ServerMeans) -> Option<String> {
     }
 }
 
-/// Of two arms: what explains a difference, or that nothing of the server's does.
+/// Of two arms: the server's times in both. They stand beside a verdict, and are none.
 pub(super) fn of_two(a: &Summary, b: &Summary) -> Option<String> {
     let (of_a, of_b) = (a.server.as_ref()?, b.server.as_ref()?);
     let seconds = |it: f64| quantity(it, "s", None);
@@ -46,18 +43,12 @@ pub(super) fn of_two(a: &Summary, b: &Summary) -> Option<String> {
         seconds(of_b.cpu_per_s),
         b.arm
     );
-    if let Some((of_a, of_b)) = of_a.cpu_s_per_unit.zip(of_b.cpu_s_per_unit).filter(|it| it.0 > 0.0)
-    {
+    if let Some((of_a, of_b)) = of_a.cpu_s_per_unit.zip(of_b.cpu_s_per_unit) {
         let unit = match a.figures.first().map(|it| it.better) {
             Some(Better::Higher) => "for each unit of the result",
             _ => "per trial",
         };
-        let share = of_b / of_a - 1.0;
-        text += &match share {
-            it if it.abs() < LEAST => format!("; {unit} as much in both"),
-            it if it > 0.0 => format!("; {unit} {} % more in {}", percent(it), b.arm),
-            it => format!("; {unit} {} % less in {}", percent(-it), b.arm),
-        };
+        text += &format!("; {unit} {} in {}, {} in {}", seconds(of_a), a.arm, seconds(of_b), b.arm);
     }
     if let Some((of_a, of_b)) = of_a.wait_per_s.zip(of_b.wait_per_s) {
         text += &format!(
@@ -100,14 +91,12 @@ mod tests {
     }
 
     #[test]
-    fn two_arms_say_by_how_much_the_server_differs() {
+    fn two_arms_show_what_the_server_took_for_each() {
         let [a, b] = with_server(means(1.5, Some(0.25), 0.75), means(1.0, Some(0.5), 0.6));
         assert_eq!(
             of_two(&a, &b).unwrap(),
-            "1.500 s of CPU time each second in A, 1.000 s in B; per trial 20 % less in B; it waited for a CPU for 250.0 ms \
+            "1.500 s of CPU time each second in A, 1.000 s in B; per trial 750.0 ms in A, 600.0 ms in B; it waited for a CPU for 250.0 ms \
              each second in A, 500.0 ms in B"
         );
-        let [a, b] = with_server(means(1.5, None, 0.75), means(1.5, None, 0.751));
-        assert!(of_two(&a, &b).unwrap().ends_with("; per trial as much in both"));
     }
 }
