@@ -173,7 +173,7 @@ impl Comparison {
             better,
             difference,
             runs: None,
-            log: LogWork::of(a.record, a.arm).zip(LogWork::of(b.record, b.arm)).map(Into::into),
+            log: a.record.log_work(a.arm).zip(b.record.log_work(b.arm)).map(Into::into),
             doubts,
         })
     }

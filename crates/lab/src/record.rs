@@ -2,6 +2,7 @@
 
 use crate::doubt::Raised;
 use crate::experiment::Experiment;
+use crate::server_log::LogWork;
 use crate::throttling::Throttling;
 use crate::trial::{Mark, Trial};
 use crate::workload::Settings;
@@ -97,6 +98,12 @@ fn whole() -> u32 {
 }
 
 impl Record {
+    /// What the trials of an arm took of the log of a database server; `None` where no trial has its counts.
+    pub fn log_work(&self, arm: usize) -> Option<LogWork> {
+        let trials = self.trials.iter().filter(|it| it.arm == arm);
+        LogWork::of(trials.filter_map(|it| it.server_log.as_ref()?.value()))
+    }
+
     /// A result of these arms that has no trial yet, and of which nothing else is known.
     pub fn of(arms: Vec<Arm>) -> Record {
         Record {

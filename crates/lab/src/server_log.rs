@@ -1,19 +1,13 @@
-//! What a database server counted of its log around a trial (`--dsn`), and what an arm's trials took of it per commit.
+//! What a database server counted of its log around a trial (`--dsn`, `--server`), and what an arm's trials took of it per commit.
 //!
 //! The counts are of the whole server: other sessions, autovacuum and the queries that read them are among them. PostgreSQL's sessions
 //! report theirs when they end, or a second apart (pgstat_report_stat in its pgstat.c), so a command whose sessions end with it is
 //! counted whole.
 
-use crate::database::Monitor;
-use crate::known::Known;
-use crate::record::Record;
 use facts::database::{Count, LogCounters};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
-use std::thread::sleep;
-use std::time::Duration;
 
 /// The counts of a server's log before a trial and after it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -82,10 +76,9 @@ pub struct LogWork {
 }
 
 impl LogWork {
-    /// What the trials of an arm took; `None` where no trial has the counts, or nothing was committed.
-    pub fn of(record: &Record, arm: usize) -> Option<LogWork> {
-        let trials = record.trials.iter().filter(|it| it.arm == arm);
-        let works = trials.filter_map(|it| LogWork::of_trial(it.server_log.as_ref()?.value()?));
+    /// What several trials took; `None` where none has the counts, or nothing was committed.
+    pub fn of<'a>(trials: impl Iterator<Item = &'a ServerLog>) -> Option<LogWork> {
+        let works = trials.filter_map(LogWork::of_trial);
         works.reduce(LogWork::plus).filter(|it| it.commits > 0)
     }
 
@@ -125,78 +118,9 @@ impl LogWork {
     }
 }
 
-/// Reads the log of a user's server around trials. A session that is lost, as at a restart of the server, is opened anew.
-pub(crate) struct LogReader {
-    dsn: String,
-    monitor: Option<Monitor>,
-}
-
-/// The time between two reads after a trial: longer than a session takes to end.
-const REST: Duration = Duration::from_millis(100);
-
-/// The most reads after a trial: a server with other sessions never rests.
-const MOST_READS: usize = 5;
-
-impl LogReader {
-    /// One for the server of this DSN, which was checked.
-    pub(crate) fn of(dsn: &str) -> LogReader {
-        LogReader { dsn: dsn.to_owned(), monitor: None }
-    }
-
-    /// The counts now, or why there are none.
-    pub(crate) fn read(&mut self, stop: &AtomicBool) -> Known<LogCounters> {
-        let monitor = match self.monitor.take() {
-            Some(monitor) => Ok(monitor),
-            None => Monitor::open(&self.dsn, stop),
-        };
-        let read = monitor.and_then(|mut it| {
-            let counters = it.log(stop)?;
-            self.monitor = Some(it);
-            Ok(counters)
-        });
-        read.map_or_else(|why| Known::missing(why.to_string()), Known::Value)
-    }
-
-    /// The counts since `before`, once two reads are the same: sessions of the trial report theirs as they end.
-    pub(crate) fn read_after(
-        &mut self,
-        before: Known<LogCounters>,
-        stop: &AtomicBool,
-    ) -> Known<ServerLog> {
-        let before = match before {
-            Known::Value(before) => LogSnapshot::from(&before),
-            Known::Missing { missing } => return Known::missing(missing),
-        };
-        let mut latest = None;
-        for _ in 0..MOST_READS {
-            let read = match self.read(stop) {
-                Known::Value(read) => read,
-                Known::Missing { missing } => return Known::missing(missing),
-            };
-            let rests = latest.as_ref().is_some_and(|it| is_same_log(it, &read));
-            latest = Some(read);
-            if rests {
-                break;
-            }
-            sleep(REST);
-        }
-        let after = latest.as_ref().map(LogSnapshot::from).unwrap_or_default();
-        Known::Value(ServerLog { before, after })
-    }
-}
-
-/// Without commits, of which reading makes some.
-fn is_same_log(a: &LogCounters, b: &LogCounters) -> bool {
-    let counts = [Count::Bytes, Count::Writes, Count::Syncs];
-    counts.iter().all(|it| a.get(*it) == b.get(*it))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Arm;
-    use crate::trial::Trial;
-
     fn snapshot(commits: u64, syncs: u64) -> LogSnapshot {
         let rows = [
             format!("xact_commit {commits}"),
@@ -209,25 +133,17 @@ mod tests {
         LogSnapshot::from(&LogCounters::parse(&rows))
     }
 
-    fn trial(arm: usize, server_log: Option<Known<ServerLog>>) -> Trial {
-        Trial { server_log, ..Trial::of_one_task(arm, 1, 1.0) }
-    }
-
     #[test]
-    fn the_trials_of_an_arm_are_added_up_and_those_without_counts_are_not() {
-        let log = |before, after| Some(Known::Value(ServerLog { before, after }));
-        let trials = vec![
-            trial(0, log(snapshot(1000, 50), snapshot(1100, 148))),
-            trial(0, log(snapshot(1100, 148), snapshot(1200, 246))),
-            trial(0, Some(Known::missing("it is down"))),
-            trial(0, None),
-            trial(1, None),
+    fn trials_are_added_up_and_nothing_is_nothing() {
+        let log = |before, after| ServerLog { before, after };
+        let trials = [
+            log(snapshot(1000, 50), snapshot(1100, 148)),
+            log(snapshot(1100, 148), snapshot(1200, 246)),
         ];
-        let record = Record { trials, ..Record::of(vec![Arm::of("A", "command")]) };
-        let work = LogWork::of(&record, 0).unwrap();
+        let work = LogWork::of(trials.iter()).unwrap();
         assert_eq!((work.commits, work.durable, work.bytes), (200, 196, 20_000));
         assert_eq!((work.durable_per_commit(), work.each_ns()), (0.98, Some(500_000.0)));
-        assert_eq!(LogWork::of(&record, 1), None);
+        assert_eq!(LogWork::of([].iter()), None);
     }
 
     #[test]

@@ -105,10 +105,7 @@ pub(crate) fn counters(text: &str) -> Counters {
                 counters.users.as_mut().unwrap().unread = tasks.parse().unwrap();
             }
             ["user", owner, name, role, cpu, run, wait] => {
-                let owner = if owner == "command" { Owner::Command } else { Owner::Other };
-                let role = role.split_once('/').and_then(|(product, role)| by_id(product, role));
-                let role = role.map(|(product, role)| (product.id, role.id));
-                let kind = Kind { owner, role, name: Name::new(name.as_bytes()), is_ended: false };
+                let kind = kind([owner, name, role]);
                 let [run_ns, wait_ns] = [run, wait].map(|it| it.parse().unwrap());
                 let time = UserTime { kind, cpu: cpu.parse().unwrap(), run_ns, wait_ns };
                 counters.users.as_mut().unwrap().list.push(time);
@@ -140,6 +137,14 @@ pub(crate) fn counters(text: &str) -> Counters {
         counters.tasks = Ok(Tasks { complete, read_at, list: tasks });
     }
     counters
+}
+
+/// `command|other NAME PRODUCT/ROLE|-`.
+fn kind([owner, name, role]: [&str; 3]) -> Kind {
+    let owner = if owner == "command" { Owner::Command } else { Owner::Other };
+    let role = role.split_once('/').and_then(|(product, role)| by_id(product, role));
+    let role = role.map(|(product, role)| (product.id, role.id));
+    Kind { owner, role, name: Name::new(name.as_bytes()), is_ended: false }
 }
 
 fn table(columns: &[&str], rows: &[&str], read_at: u64) -> Table {

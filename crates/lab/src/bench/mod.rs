@@ -1,6 +1,7 @@
 //! Runs trials: in blocks of random order, each with the clock probed around it and the ledger of its CPUs.
 
 mod blocks;
+mod log_reader;
 mod prepared;
 mod recorder;
 mod trial_runner;

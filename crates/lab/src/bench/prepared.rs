@@ -6,12 +6,12 @@
 //! Fisher, The Design of Experiments, 1935, section 9: whatever is not the same for both is assigned by lot). What it does is
 //! then part of the differences of blocks, and of their interval.
 
+use super::log_reader::LogReader;
 use super::{PlannedArm, recorder};
 use crate::database::Monitor;
 use crate::failure::Failure;
 use crate::record::Arm;
 use crate::server::{Meter, ServerSelection};
-use crate::server_log::LogReader;
 use crate::trial::Trial;
 use crate::workload::{Preparation, Ready, Scene, Settings};
 use facts::probe::ClockReading;

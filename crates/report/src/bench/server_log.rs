@@ -51,7 +51,7 @@ fn number(value: f64) -> String {
 
 /// The same of one arm; `None` without counts.
 pub(super) fn alone(record: &Record, arm: usize) -> Option<String> {
-    let work = LogWork::of(record, arm)?;
+    let work = record.log_work(arm)?;
     let (syncs, bytes) = (number(work.durable_per_commit()), work.bytes_per_commit());
     let each = work.each_ns().map_or_else(|| "unknown".to_owned(), ms);
     Some(format!("log syncs per commit {syncs}, {each} each; {bytes:.0} bytes of log per commit"))

@@ -3,7 +3,6 @@
 //! A server times its log writes by the wall clock, and the scheduler counts all waits of a session together. A write has
 //! several waits for a CPU, or none: after the disk's interrupt, on a full CPU, at the end of a quota. So each call is followed
 //! through the scheduler's tracepoints.
-#![expect(clippy::disallowed_methods, reason = "empties the trace's buffers in time")]
 
 use crate::failure::Failure;
 use crate::threads::refused;
