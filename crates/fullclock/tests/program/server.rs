@@ -171,8 +171,8 @@ fn what_is_no_server_is_refused_in_words() {
 /// A bench of pgbench, as JSON.
 fn bench(database: &Database, server: &[&str]) -> Value {
     let run = database.run.display().to_string();
-    let command = ["--", "pgbench", "-h", &run, "-U", "tester", "-S", "-n", "-T", "1", "postgres"];
-    let options = ["bench", "--json", "--no-save", "-q", "-n", "3", "--metric", r"tps = ([0-9.]+)"];
+    let command = ["--", "pgbench", "-h", &run, "-U", "tester", "-S", "-n", "-T", "2", "postgres"];
+    let options = ["bench", "--json", "--no-save", "-q", "-n", "2", "--metric", r"tps = ([0-9.]+)"];
     let output = fullclock(&[&options, server, &command].concat()).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     serde_json::from_slice(&output.stdout).unwrap()
