@@ -199,7 +199,11 @@ fn a_server_under_test_is_work_and_an_intruder_is_named() {
     for trial in quiet["trials"].as_array().unwrap() {
         let server = &trial["server"];
         assert!(server["cpu_ns"].as_u64() > Some(0), "{trial:#}");
-        assert!(server["wait_ns"].as_u64().is_some(), "{trial:#}");
+        // On full CPUs a connection may end before it was read again.
+        let wait = &server["wait_ns"];
+        let is_short =
+            wait["missing"].as_str().is_some_and(|it| it.contains("too short to be read"));
+        assert!(wait.as_u64().is_some() || is_short, "{trial:#}");
         let parts = trial["surroundings"]["ledger"].as_array().unwrap().iter();
         let mut others = parts.filter(|it| it["loss"] == "other-tasks");
         let is_server = |it: &Value| {
