@@ -17,6 +17,8 @@ use trees::{Manner, TREES};
 
 /// A run with an intruder from one second to another, and one of so many seconds with a quota.
 fn prove(product: Product, is_traced: bool, lengths: (u32, (u32, u32)), throttled: u32) {
+    // A group can be removed when nobody is in it: it is dropped after the server.
+    let group = Group::make(40_000);
     let Some(server) = Server::start(product) else { return };
     let folder = tempfile::tempdir().unwrap();
     let (seconds, intruder) = lengths;
@@ -25,7 +27,6 @@ fn prove(product: Product, is_traced: bool, lengths: (u32, (u32, u32)), throttle
     let found = run(&server, product, plan, &whole);
     let mut faults = Check { run: &found, product, is_traced }.faults();
 
-    let group = Group::make(40_000);
     if let Some(group) = &group {
         server.enter(&group.folder);
         let plan = Plan { seconds: throttled, is_traced, intruder: None };
@@ -33,13 +34,13 @@ fn prove(product: Product, is_traced: bool, lengths: (u32, (u32, u32)), throttle
         let found = run(&server, product, plan, &quota);
         faults.extend(Check { run: &found, product, is_traced }.faults());
         let text = printed(&["compare", whole.to_str().unwrap(), quota.to_str().unwrap()]);
-        if !text.contains("A CPU quota explains") {
+        let throttled = group.throttled();
+        println!("throttled in {throttled:.2} of the periods");
+        // Beside a compiler a server does not come to its quota.
+        if throttled > 0.5 && !text.contains("A CPU quota explains") {
             faults.push(format!("no quota is named: {text}"));
         }
     }
-    // A group can be removed when nobody is in it.
-    drop(server);
-    drop(group);
     assert!(faults.is_empty(), "{product:?}, traced: {is_traced}:\n{}", faults.join("\n"));
 }
 
@@ -55,10 +56,14 @@ fn assert_none(faults: &[String], of: usize) {
 mod alone {
     use super::*;
 
-    /// On a machine that others use too, the times are the command's all the same.
+    /// On a machine that others use too, the times are the command's all the same. A sweep has all of them.
     #[test]
     fn whatever_a_commands_tree_ran_is_its_own_without_a_trace() {
-        assert_none(&faults(Manner { turns: 40_000, trace: "never" }), TREES.len());
+        const EACH: usize = 5;
+        let manner = Manner { turns: 40_000, trace: "never" };
+        let some = TREES.iter().step_by(EACH);
+        let found: Vec<String> = some.filter_map(|tree| trees::fault(tree, manner)).collect();
+        assert_none(&found, TREES.len().div_ceil(EACH));
     }
 }
 
