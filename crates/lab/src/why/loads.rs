@@ -103,7 +103,7 @@ impl Loads {
 
 fn compared(seconds: [&[Second]; 2], of: fn(&LoadReading) -> &Fact<LoadTime>) -> Fact<LoadTimes> {
     let [a, b] = seconds.map(|it| logs(it, of));
-    let logs = of_both([a?, b?]);
+    let logs = of_both(&[a?, b?]);
     let readings = logs.each_ref().map(Vec::len);
     if readings.contains(&0) {
         let why = "no CPU was timed in both recordings";
@@ -131,8 +131,8 @@ fn logs(seconds: &[Second], of: fn(&LoadReading) -> &Fact<LoadTime>) -> Fact<Vec
 }
 
 /// Those of CPUs that were read in both recordings, as many of each CPU: of the recording with more of them, evenly over time.
-fn of_both(logs: [Vec<(u32, f64)>; 2]) -> [Vec<f64>; 2] {
-    let [a, b] = &logs;
+fn of_both(logs: &[Vec<(u32, f64)>; 2]) -> [Vec<f64>; 2] {
+    let [a, b] = logs;
     [(a, b), (b, a)].map(|(mine, other)| {
         let (mine_counts, other_counts) = (counts(mine), counts(other));
         let mut seen: BTreeMap<u32, usize> = BTreeMap::new();
