@@ -13,7 +13,7 @@ pub(crate) fn raw_ns() -> u64 {
 }
 
 /// The CPU time of the calling thread so far, in nanoseconds.
-pub(crate) fn thread_cpu_ns() -> u64 {
+pub fn thread_cpu_ns() -> u64 {
     nanoseconds(ClockId::ThreadCPUTime)
 }
 

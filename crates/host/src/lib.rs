@@ -25,6 +25,7 @@ pub mod tape;
 pub mod trusted_file;
 pub mod writers;
 
+pub use clock::thread_cpu_ns;
 pub use readers::{controls, processes, quota_of, serving, view, view_of};
 pub use source::Source;
 pub use source::answered::Answered;

@@ -5,7 +5,7 @@ use crate::known::Known;
 use crate::trial::{Figure, Outcome};
 use facts::CpuSet;
 use host::probe::pinned;
-use rustix::time::{ClockId, clock_gettime};
+use host::thread_cpu_ns;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
@@ -25,11 +25,11 @@ pub(crate) struct Timed<T> {
 /// Does `work` on the calling thread.
 #[expect(clippy::disallowed_methods, reason = "times work, which is what it is for")]
 pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> Timed<T> {
-    let began_cpu_ns = cpu_ns();
+    let began_cpu_ns = thread_cpu_ns();
     let began = Instant::now();
     let answer = work();
     let elapsed = began.elapsed();
-    let cpu_ns = cpu_ns().saturating_sub(began_cpu_ns);
+    let cpu_ns = thread_cpu_ns().saturating_sub(began_cpu_ns);
     Timed { answer, elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX), cpu_ns }
 }
 
@@ -176,13 +176,6 @@ impl Gate {
             }
         }
     }
-}
-
-fn cpu_ns() -> u64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
-    let nanoseconds = u64::try_from(time.tv_nsec).unwrap_or_default();
-    seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds)
 }
 
 #[cfg(test)]

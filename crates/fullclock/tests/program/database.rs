@@ -119,8 +119,8 @@ fn run(program: &Path, home: &Path) -> Command {
 
 /// A COPY of some seconds, then the index of what it loaded.
 const LOAD: &str = "\
+psql -XAtqw -U postgres -d postgres -h \"$1\" -c 'CREATE TABLE loaded (b text)'
 psql -XAtqw -U postgres -d postgres -h \"$1\" -c \"
-  CREATE TABLE loaded (b text);
   COPY loaded FROM PROGRAM 'for i in 1 2 3 4; do seq -f SECRETTEXT%g 1 200000; sleep 1; done';\"
 for i in 1 2 3; do
   psql -XAtqw -U postgres -d postgres -h \"$1\" -c 'CREATE INDEX ON loaded (md5(b), md5(b || 1))'

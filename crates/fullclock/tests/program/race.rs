@@ -565,8 +565,8 @@ mod alone {
         let cause = "b's server is throttled by a CPU quota: 0.1 CPUs in 100 ms, in ";
         assert!(text.contains(cause) && text.contains("; raise the quota of "), "{text}");
         assert!(!text.contains("the disk is slower"), "{text}");
-        let entries = fs::read_dir(folder.path()).unwrap().flatten().map(|it| it.path());
-        let file = entries.filter(|it| it.extension().is_some_and(|it| it == "json")).next();
+        let mut entries = fs::read_dir(folder.path()).unwrap().flatten().map(|it| it.path());
+        let file = entries.find(|it| it.extension().is_some_and(|it| it == "json"));
         let record = serde_json::from_slice(&fs::read(file.unwrap()).unwrap()).unwrap();
         let [whole, in_call, waiting] =
             ["log write", "log write, in the call", "log write, waiting for a CPU"]

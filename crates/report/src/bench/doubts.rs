@@ -49,17 +49,15 @@ fn taken(by: &str, share: f64) -> String {
 
 /// What other tasks took, by name; and how to say that one of them is the server under test.
 fn others(share: f64, by: &[LoadOf], server: Option<&str>) -> String {
-    let mut text = taken("other tasks", share);
-    if !by.is_empty() {
-        let each = by.iter().map(|it| format!("{} {} %", it.name, percent(it.share)));
-        text += &format!(" ({})", each.collect::<Vec<_>>().join(", "));
-    }
-    if let Some(product) = server {
-        text += &format!(
+    let each = by.iter().map(|it| format!("{} {} %", it.name, percent(it.share)));
+    let names = each.collect::<Vec<_>>().join(", ");
+    let names = if names.is_empty() { names } else { format!(" ({names})") };
+    let hint = server.map(|product| {
+        format!(
             "; if the command works with that server, --server {product} makes it part of the work"
-        );
-    }
-    text
+        )
+    });
+    format!("{}{names}{}", taken("other tasks", share), hint.unwrap_or_default())
 }
 
 /// A median that is slower by `share`, in the unit of the result: of a rate it is lower then.
@@ -202,7 +200,7 @@ mod tests {
         );
         let by = vec![LoadOf { name: "gzip".to_owned(), share: 0.5 }];
         assert_eq!(
-            text(Doubt::OtherLoad { share: 0.62, by: by.clone(), server: None }),
+            text(Doubt::OtherLoad { share: 0.62, by, server: None }),
             "other tasks took 62 % of the CPUs' time (gzip 50 %)"
         );
         let server = Some("postgresql".to_owned());
