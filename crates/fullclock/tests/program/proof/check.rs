@@ -103,7 +103,11 @@ impl Check<'_> {
         }
         let idle = pieces.iter().map(|it| it.idle * (it.to - it.from)).sum::<f64>() / length;
         let theirs = self.run.sums.idle_between(from, to) / length / n_cpus();
-        hold(format!("{at}: idle"), idle, theirs, POINT);
+        // Both ends are read some milliseconds apart, in ticks of 10 ms of each CPU.
+        // What a quota keeps idle is in a line that a piece does not have.
+        if self.run.intruder.is_some() {
+            hold(format!("{at}: idle"), idle, theirs, POINT + 0.02 / length);
+        }
         faults
     }
 
