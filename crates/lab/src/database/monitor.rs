@@ -228,8 +228,11 @@ fn postgresql_log(columns: &[String]) -> String {
                 .to_owned(),
         );
     }
-    parts
-        .push("SELECT 'track_wal_io_timing ' || current_setting('track_wal_io_timing')".to_owned());
+    parts.push(
+        "SELECT name || ' ' || current_setting(name) \
+         FROM unnest(ARRAY['track_wal_io_timing', 'fsync', 'wal_sync_method']) AS name"
+            .to_owned(),
+    );
     parts.join(" UNION ALL ")
 }
 
