@@ -42,6 +42,14 @@ pub enum Failure {
         /// How long it had.
         limit: Duration,
     },
+    /// The client of a database server that is only looked at had no answer in time.
+    #[error("{program} had no answer within {} s", .limit.as_secs_f64())]
+    NoAnswer {
+        /// The name of the client.
+        program: String,
+        /// How long it had.
+        limit: Duration,
+    },
     /// What a program printed holds no figure.
     #[error("{0}")]
     NoFigure(String),

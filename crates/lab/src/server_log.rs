@@ -1,10 +1,10 @@
-//! What a database server counted of its log around a trial (`--dsn`, `--server`), and what an arm's trials took of it per commit.
+//! What a database server counted of its log around a trial (`--server`), and what an arm's trials took of it per commit.
 //!
 //! The counts are of the whole server: other sessions, autovacuum and the queries that read them are among them. PostgreSQL's sessions
 //! report theirs when they end, or a second apart (pgstat_report_stat in its pgstat.c), so a command whose sessions end with it is
 //! counted whole.
 
-use facts::database::{Count, LogCounters};
+use facts::database::{Count, LogCounters, Syncing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -32,6 +32,41 @@ pub struct LogSnapshot {
     /// Whether the server times its log writes (track_wal_io_timing); absent where it has no such setting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_timed: Option<bool>,
+    /// How the server makes its log durable; absent where it does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub syncing: Option<LogSyncing>,
+}
+
+/// How a server makes its log durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LogSyncing {
+    /// Not at all (fsync = off).
+    Off,
+    /// Each write is durable by itself (wal_sync_method = open_datasync, open_sync).
+    ByWrites,
+    /// By calls that it counts.
+    ByCalls,
+}
+
+impl From<Syncing> for LogSyncing {
+    fn from(it: Syncing) -> LogSyncing {
+        match it {
+            Syncing::Off => LogSyncing::Off,
+            Syncing::ByWrites => LogSyncing::ByWrites,
+            Syncing::ByCalls => LogSyncing::ByCalls,
+        }
+    }
+}
+
+impl From<LogSyncing> for Syncing {
+    fn from(it: LogSyncing) -> Syncing {
+        match it {
+            LogSyncing::Off => Syncing::Off,
+            LogSyncing::ByWrites => Syncing::ByWrites,
+            LogSyncing::ByCalls => Syncing::ByCalls,
+        }
+    }
 }
 
 impl From<&LogCounters> for LogSnapshot {
@@ -42,6 +77,7 @@ impl From<&LogCounters> for LogSnapshot {
             log_reset: counters.log_reset.clone(),
             commits_reset: counters.commits_reset.clone(),
             is_timed: counters.is_timed,
+            syncing: counters.syncing.map(LogSyncing::from),
         }
     }
 }
@@ -53,6 +89,7 @@ impl LogSnapshot {
         counters.log_reset.clone_from(&self.log_reset);
         counters.commits_reset.clone_from(&self.commits_reset);
         counters.is_timed = self.is_timed;
+        counters.syncing = self.syncing.map(Syncing::from);
         for (id, value) in &self.counts {
             if let Some(count) = Count::of_id(id) {
                 counters.set(count, Some(*value));
@@ -73,6 +110,10 @@ pub struct LogWork {
     pub bytes: u64,
     /// Time in log writes, in nanoseconds; `None` where the server does not time them.
     pub time_ns: Option<u64>,
+    /// Whether the durable log writes are syncs, and not writes.
+    pub are_syncs: bool,
+    /// Whether the setting track_wal_io_timing is there, and off.
+    pub is_timing_off: bool,
 }
 
 impl LogWork {
@@ -89,6 +130,8 @@ impl LogWork {
             durable: taken.durable().ok()?,
             bytes: taken.bytes.clone().ok()?,
             time_ns: taken.time_ns.ok(),
+            are_syncs: taken.syncing == Syncing::ByCalls,
+            is_timing_off: log.after.is_timed == Some(false),
         })
     }
 
@@ -98,6 +141,8 @@ impl LogWork {
             durable: self.durable.saturating_add(other.durable),
             bytes: self.bytes.saturating_add(other.bytes),
             time_ns: self.time_ns.and_then(|it| Some(it.saturating_add(other.time_ns?))),
+            are_syncs: self.are_syncs && other.are_syncs,
+            is_timing_off: self.is_timing_off || other.is_timing_off,
         }
     }
 

@@ -119,7 +119,7 @@ pub struct Trial {
     /// What the server under test did during it, where one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerWork>,
-    /// What the server of `--dsn` counted of its log before the trial and after it; absent without one.
+    /// What the server of `--server` counted of its log before the trial and after it; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_log: Option<Known<ServerLog>>,
     /// The result of the workload.

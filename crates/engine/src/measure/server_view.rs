@@ -17,8 +17,11 @@ use std::time::Duration;
 /// The time between two looks.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The time until the next attempt to reach a server that is down.
-const RETRY: Duration = Duration::from_secs(5);
+/// The time until the second attempt to reach a server that is down; it doubles with each further one.
+const FIRST_RETRY: Duration = Duration::from_secs(5);
+
+/// The longest time between two attempts: each one that is refused is a line in the log of the server.
+const LAST_RETRY: Duration = Duration::from_mins(5);
 
 /// What to look at.
 #[derive(Clone, Debug)]
@@ -53,10 +56,16 @@ impl ServerView {
     /// Errors: the DSN cannot be read, the client is not installed, there is no thread to be had. A server that does not answer is
     /// none: it is tried again, and a note says so.
     pub fn begin(wanted: ServerWanted) -> Result<ServerView, Failure> {
-        Monitor::check(&wanted.dsn)?;
+        let monitor = Monitor::of(&wanted.dsn)?;
         let (stop, stopped) = mpsc::channel();
         let (kept, is_over) = (Arc::<Mutex<Kept>>::default(), Arc::new(AtomicBool::new(false)));
-        let watch = Watch { wanted, kept: kept.clone(), is_over: is_over.clone() };
+        let watch = Watch {
+            monitor,
+            with_statements: wanted.with_statements,
+            kept: kept.clone(),
+            is_over: is_over.clone(),
+            is_hidden: false,
+        };
         let thread = Builder::new().name("database".to_owned()).spawn(move || watch.run(&stopped));
         let thread = thread.map_err(|it| Failure::Unready(thread_refusal(&it)))?;
         Ok(ServerView { kept, is_over, stop: Some(stop), thread: Some(thread) })
@@ -67,9 +76,11 @@ impl ServerView {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let Kept { sample, mut notes, n_left_out } = std::mem::take(&mut *kept);
         if n_left_out > 0 {
-            notes.push(format!(
-                "{n_left_out} looks at the database server are left out: an interval has room for {MOST_LOOKS}"
-            ));
+            let looks = match n_left_out {
+                1 => "1 look at the database server is".to_owned(),
+                n => format!("{n} looks at the database server are"),
+            };
+            notes.push(format!("{looks} left out: an interval has room for {MOST_LOOKS}"));
         }
         (sample, notes)
     }
@@ -88,33 +99,39 @@ impl Drop for ServerView {
 
 /// The work of the thread.
 struct Watch {
-    wanted: ServerWanted,
+    monitor: Monitor,
+    with_statements: bool,
     kept: Arc<Mutex<Kept>>,
     is_over: Arc<AtomicBool>,
+    /// Whether a note says that the server hides sessions.
+    is_hidden: bool,
 }
 
 impl Watch {
-    fn run(&self, stop: &Receiver<()>) {
-        let (mut phases, mut monitor) = (Phases::default(), None);
+    fn run(mut self, stop: &Receiver<()>) {
+        let mut phases = Phases::default();
         let mut was_told: Option<String> = None;
+        let mut retry = FIRST_RETRY;
         loop {
-            let pause = match self.look(&mut monitor, &mut phases) {
+            let pause = match self.look(&mut phases) {
                 Ok(()) => {
                     if was_told.take().is_some() {
-                        self.note("the database server answers again".to_owned());
+                        self.note("the database server can be read again".to_owned());
                     }
+                    retry = FIRST_RETRY;
                     PAUSE
                 }
                 Err(Failure::Stopped) => return,
                 Err(failure) => {
-                    monitor = None;
-                    let text = format!("the database server does not answer: {failure}");
-                    // The same reason every few seconds is one note.
+                    let text = format!("the database server cannot be read: {failure}");
+                    // The same reason at each attempt is one note.
                     if was_told.as_ref() != Some(&text) {
                         self.note(text.clone());
                         was_told = Some(text);
                     }
-                    RETRY
+                    let pause = retry;
+                    retry = (2 * retry).min(LAST_RETRY);
+                    pause
                 }
             };
             if stop.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
@@ -123,21 +140,17 @@ impl Watch {
         }
     }
 
-    fn look(&self, monitor: &mut Option<Monitor>, phases: &mut Phases) -> Result<(), Failure> {
-        let is_over = &*self.is_over;
-        let is_new = monitor.is_none();
-        let open = match monitor {
-            Some(open) => open,
-            None => monitor.insert(Monitor::open(&self.wanted.dsn, is_over)?),
-        };
-        let rows = open.look(is_over)?;
-        if is_new && Look::is_hidden(&rows) {
+    fn look(&mut self, phases: &mut Phases) -> Result<(), Failure> {
+        let rows = self.monitor.look(&self.is_over)?;
+        if Look::is_hidden(&rows) && !self.is_hidden {
+            self.is_hidden = true;
             self.note(
                 "the database server hides what other users' sessions do: GRANT pg_monitor TO the user of --dsn"
                     .to_owned(),
             );
         }
-        let look = Look::parse(&rows, raw_ns(), self.wanted.with_statements);
+        let mut look = Look::parse(&rows, raw_ns(), self.with_statements);
+        look.log = self.monitor.without_own(look.log);
         let marks = phases.push(&look);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let Kept { sample, n_left_out, .. } = &mut *kept;

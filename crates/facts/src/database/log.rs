@@ -83,6 +83,30 @@ pub struct LogCounters {
     pub commits_reset: String,
     /// Whether the server times the calls (track_wal_io_timing); `None` where it has no such setting.
     pub is_timed: Option<bool>,
+    /// How it makes its log durable; `None` where it does not say.
+    pub syncing: Option<Syncing>,
+}
+
+/// How a server makes its log durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syncing {
+    /// Not at all (fsync = off).
+    Off,
+    /// Each write is durable by itself, and is counted as a write only (wal_sync_method = open_datasync, open_sync).
+    ByWrites,
+    /// By calls that it counts.
+    ByCalls,
+}
+
+impl Syncing {
+    /// What PostgreSQL's settings say.
+    fn of_settings(fsync: Option<&str>, method: Option<&str>) -> Option<Syncing> {
+        match (fsync?, method?) {
+            ("off", _) => Some(Syncing::Off),
+            (_, "open_datasync" | "open_sync") => Some(Syncing::ByWrites),
+            _ => Some(Syncing::ByCalls),
+        }
+    }
 }
 
 impl LogCounters {
@@ -100,6 +124,7 @@ impl LogCounters {
             log_reset: text("wal_reset").unwrap_or_default().to_owned(),
             commits_reset: text("xact_reset").unwrap_or_default().to_owned(),
             is_timed: text("track_wal_io_timing").map(|it| it == "on"),
+            syncing: Syncing::of_settings(text("fsync"), text("wal_sync_method")),
         };
         for count in Count::all() {
             let value = count.names().iter().find_map(number);
@@ -161,6 +186,15 @@ impl LogCounters {
         }
     }
 
+    /// How the log is made durable: a server that does not say counts syncs where it ever counted one, and writes elsewhere.
+    fn syncing(&self) -> Syncing {
+        let concluded = match (self.get(Count::Syncs), self.get(Count::Writes)) {
+            (None | Some(0), Some(_)) => Syncing::ByWrites,
+            _ => Syncing::ByCalls,
+        };
+        self.syncing.unwrap_or(concluded)
+    }
+
     /// What the log took since `before`.
     pub fn since(&self, before: &LogCounters) -> Taken {
         let rise = |count| self.rise(before, count);
@@ -173,6 +207,7 @@ impl LogCounters {
             syncs: rise(Count::Syncs),
             sync_ns: rise(Count::SyncNs),
             time_ns,
+            syncing: self.syncing(),
         }
     }
 }
@@ -192,15 +227,22 @@ pub struct Taken {
     pub sync_ns: Fact<u64>,
     /// Time in the calls that wrote it and in those that made it durable, in nanoseconds.
     pub time_ns: Fact<u64>,
+    /// How it was made durable.
+    pub syncing: Syncing,
 }
 
 impl Taken {
-    /// Log writes that were made durable: syncs, and writes where a server makes each of them durable by itself
-    /// (wal_sync_method = open_datasync) or counts no syncs (MariaDB from 10.8 on).
+    /// Log writes that were made durable: syncs, or writes where these are durable by themselves or the server counts no syncs
+    /// (MariaDB from 10.8 on).
+    ///
+    /// Errors: the server does not have the count, or makes nothing durable.
     pub fn durable(&self) -> Fact<u64> {
-        match (&self.syncs, &self.writes) {
-            (Ok(0) | Err(_), Ok(writes)) => Ok(*writes),
-            (syncs, _) => syncs.clone(),
+        match self.syncing {
+            Syncing::Off => {
+                Err(Missing::not_here("the number of durable log writes", "fsync is off"))
+            }
+            Syncing::ByWrites => self.writes.clone(),
+            Syncing::ByCalls => self.syncs.clone(),
         }
     }
 
@@ -298,9 +340,23 @@ mod tests {
     }
 
     #[test]
-    fn a_method_without_syncs_has_its_writes() {
+    fn a_server_that_counts_no_syncs_has_its_writes_and_one_that_made_none_has_none() {
         let before = parsed("wal_write 5\nwal_sync 0");
         assert_eq!(parsed("wal_write 9\nwal_sync 0").since(&before).durable(), Ok(4));
+        // Nothing was made durable meanwhile.
+        let before = parsed("wal_write 5\nwal_sync 3");
+        assert_eq!(parsed("wal_write 9\nwal_sync 3").since(&before).durable(), Ok(0));
+    }
+
+    #[test]
+    fn settings_say_what_is_durable_whatever_was_counted_before() {
+        let with =
+            |settings: &str, n: u64| parsed(&format!("wal_write {n}\nwal_sync 3\n{settings}"));
+        let durable = |settings: &str| with(settings, 9).since(&with(settings, 5)).durable();
+        assert_eq!(durable("fsync on\nwal_sync_method open_datasync"), Ok(4));
+        assert_eq!(durable("fsync on\nwal_sync_method fdatasync"), Ok(0));
+        let off = durable("fsync off\nwal_sync_method fdatasync").unwrap_err();
+        assert!(off.to_string().contains("fsync is off"), "{off}");
     }
 
     #[test]

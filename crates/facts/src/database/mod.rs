@@ -7,7 +7,7 @@ mod log;
 mod tag;
 
 pub use activity::{Look, SessionGroup};
-pub use log::{Count, LogCounters, Taken};
+pub use log::{Count, LogCounters, Syncing, Taken};
 pub use tag::{is_bulk, tag};
 
 use crate::client::MarkText;

@@ -5,13 +5,18 @@ use super::wire::{Bytes, at_difference, difference, put_number, put_text};
 use crate::client::{LONGEST_MARK, MOST_MARKS, MarkText};
 use crate::database::{
     Count, LONGEST_STATEMENT, LONGEST_WORD, LogCounters, Look, MOST_GROUPS, MOST_LOOKS,
-    ServerSample, SessionGroup,
+    ServerSample, SessionGroup, Syncing,
 };
 use crate::parse::Expected;
 
-/// Whether the server times its log writes.
+/// Whether the server times its log writes, in the lowest two bits.
 const UNTIMED: u64 = 1;
 const TIMED: u64 = 2;
+const TIMING: u64 = 3;
+
+/// How it makes its log durable, above these; 0 is unknown. A later fullclock may know more.
+const SYNCING_AT: u32 = 2;
+const SYNCING: [Syncing; 3] = [Syncing::Off, Syncing::ByWrites, Syncing::ByCalls];
 
 /// Appends what was seen until `at`; nothing where no server was looked at.
 pub(super) fn put(out: &mut Vec<u8>, at: u64, sample: Option<&ServerSample>) {
@@ -47,7 +52,9 @@ fn put_log(out: &mut Vec<u8>, before: &LogCounters, log: &LogCounters) {
     }
     put_text(out, &log.log_reset);
     put_text(out, &log.commits_reset);
-    put_number(out, log.is_timed.map_or(0, |it| if it { TIMED } else { UNTIMED }));
+    let timing = log.is_timed.map_or(0, |it| if it { TIMED } else { UNTIMED });
+    let syncing = SYNCING.iter().position(|it| Some(*it) == log.syncing);
+    put_number(out, timing | syncing.map_or(0, |it| (it as u64 + 1) << SYNCING_AT));
 }
 
 fn put_group(out: &mut Vec<u8>, group: &SessionGroup) {
@@ -96,7 +103,13 @@ fn take_log(bytes: &mut Bytes, before: &LogCounters) -> Result<LogCounters, Expe
     }
     log.log_reset = text(bytes, 4 * LONGEST_WORD)?;
     log.commits_reset = text(bytes, 4 * LONGEST_WORD)?;
-    log.is_timed = match bytes.number()? {
+    let settings = bytes.number()?;
+    log.syncing = SYNCING
+        .into_iter()
+        .enumerate()
+        .find(|(place, _)| *place as u64 + 1 == settings >> SYNCING_AT)
+        .map(|(_, it)| it);
+    log.is_timed = match settings & TIMING {
         0 => None,
         UNTIMED => Some(false),
         TIMED => Some(true),

@@ -6,7 +6,7 @@ use super::*;
 use crate::client::{ClientMetric, ClientSample, Heard, MarkText};
 use crate::counters::users::{self, Owner, UserTime, UserTimes};
 use crate::counters::{Counters, Family, Group, Groups, Moment, Name, Table, Task, Tasks};
-use crate::database::{Count, LogCounters, Look, ServerSample, SessionGroup};
+use crate::database::{Count, LogCounters, Look, ServerSample, SessionGroup, Syncing};
 use crate::probe::{ClockReading, LoadReading, LoadTime};
 use crate::trace::{Cause, CauseTime, Comm, CpuTotals, TaskTime, TickStop};
 use crate::{Fact, Hertz, Missing, PerCpu};
@@ -212,10 +212,11 @@ prop_compose! {
         at in count(),
         counts in vec(proptest::option::of(count()), Count::N),
         is_timed in proptest::option::of(any::<bool>()),
+        syncing in select(vec![None, Some(Syncing::Off), Some(Syncing::ByWrites), Some(Syncing::ByCalls)]),
         groups in vec((select(vec!["client backend", "", "é"]), any::<u32>()), 0..3),
     ) -> Look {
         let mut log = LogCounters::default();
-        (log.is_timed, log.log_reset) = (is_timed, "2026".to_owned());
+        (log.is_timed, log.syncing, log.log_reset) = (is_timed, syncing, "2026".to_owned());
         Count::all().zip(counts).for_each(|(count, value)| log.set(count, value));
         let group = |(name, n): (&str, u32)| SessionGroup {
             backend: name.to_owned(),

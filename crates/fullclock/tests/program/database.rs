@@ -176,7 +176,7 @@ fn a_server_that_is_down_is_a_note_and_the_recording_goes_on() {
     let output = fullclock(&watch).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let notes = String::from_utf8(output.stderr).unwrap();
-    assert!(notes.contains("the database server does not answer: psql failed"), "{notes}");
+    assert!(notes.contains("the database server cannot be read: psql failed"), "{notes}");
     assert!(!notes.contains(SECRET), "{notes}");
     assert!(
         refusal(&["watch", "--once", "--dsn", "nonsense"])

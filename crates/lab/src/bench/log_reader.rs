@@ -1,6 +1,7 @@
 //! Reads the log of a database server before each trial and after it.
 
 use crate::database::Monitor;
+use crate::failure::Failure;
 use crate::known::Known;
 use crate::server_log::{LogSnapshot, ServerLog};
 use facts::database::{Count, LogCounters};
@@ -8,35 +9,30 @@ use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Reads the log of a user's server around trials. A session that is lost, as at a restart of the server, is opened anew.
+/// Reads the log of a user's server around trials.
 pub(super) struct LogReader {
-    dsn: String,
-    monitor: Option<Monitor>,
+    monitor: Monitor,
 }
 
-/// The time between two reads after a trial: longer than a session takes to end.
-const REST: Duration = Duration::from_millis(100);
+/// The time before each read after a trial. Up to version 14, PostgreSQL answers with statistics that are up to 500 ms old
+/// (PGSTAT_STAT_INTERVAL in its pgstat.c); with synchronous_commit = off, its WAL writer makes a commit durable up to three times
+/// wal_writer_delay later, which is 600 ms by default.
+const REST: Duration = Duration::from_millis(700);
 
 /// The most reads after a trial: a server with other sessions never rests.
 const MOST_READS: usize = 5;
 
 impl LogReader {
-    /// One for the server of this DSN, which was checked.
-    pub(super) fn of(dsn: &str) -> LogReader {
-        LogReader { dsn: dsn.to_owned(), monitor: None }
+    /// One for the server of this DSN.
+    ///
+    /// Errors: as [`Monitor::of`].
+    pub(super) fn of(dsn: &str) -> Result<LogReader, Failure> {
+        Ok(LogReader { monitor: Monitor::of(dsn)? })
     }
 
     /// The counts now, or why there are none.
     pub(super) fn read(&mut self, stop: &AtomicBool) -> Known<LogCounters> {
-        let monitor = match self.monitor.take() {
-            Some(monitor) => Ok(monitor),
-            None => Monitor::open(&self.dsn, stop),
-        };
-        let read = monitor.and_then(|mut it| {
-            let counters = it.log(stop)?;
-            self.monitor = Some(it);
-            Ok(counters)
-        });
+        let read = self.monitor.log(stop);
         read.map_or_else(|why| Known::missing(why.to_string()), Known::Value)
     }
 
@@ -52,6 +48,7 @@ impl LogReader {
         };
         let mut latest = None;
         for _ in 0..MOST_READS {
+            sleep(REST);
             let read = match self.read(stop) {
                 Known::Value(read) => read,
                 Known::Missing { missing } => return Known::missing(missing),
@@ -61,14 +58,13 @@ impl LogReader {
             if rests {
                 break;
             }
-            sleep(REST);
         }
         let after = latest.as_ref().map(LogSnapshot::from).unwrap_or_default();
         Known::Value(ServerLog { before, after })
     }
 }
 
-/// Without commits, of which reading makes some.
+/// Without commits: those of other sessions never rest.
 fn is_same_log(a: &LogCounters, b: &LogCounters) -> bool {
     let counts = [Count::Bytes, Count::Writes, Count::Syncs];
     counts.iter().all(|it| a.get(*it) == b.get(*it))

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::record::Arm;
 use crate::server::{Meter, ServerSelection};
 use crate::trial::Trial;
-use crate::workload::{Preparation, Ready, Scene, Settings};
+use crate::workload::{Preparation, Ready, Scene, Setting, Settings};
 use facts::probe::ClockReading;
 use facts::{CpuSet, Fact, Missing};
 use fastrand::Rng;
@@ -71,7 +71,7 @@ impl Prepared {
         for arm in &planned {
             arm.workload.accepts(&arm.settings)?;
             refuse_denied(&arm.settings)?;
-            arm.settings.dsn.as_deref().map_or(Ok(()), Monitor::check)?;
+            arm.settings.dsn.as_deref().map_or(Ok(()), |it| Monitor::of(it).map(drop))?;
         }
         let (sets, of_arm) = sets(&planned, is_machine_varied);
         let mut all: Vec<usize> = (0..sets.len()).collect();
@@ -124,8 +124,10 @@ impl Prepared {
             let meter =
                 server.as_ref().map(|it| Meter::of(it, scene.stop).map_err(|why| why.to_string()));
             let number = has_state.then_some(self.n_made);
+            // Other workloads that work with a server read its counters themselves.
+            let has_no_counters = workload.takes.contains(&Setting::Server);
             let log = match &server {
-                Some(ServerSelection::Dsn(dsn)) => Some(LogReader::of(dsn)),
+                Some(ServerSelection::Dsn(dsn)) if has_no_counters => Some(LogReader::of(dsn)?),
                 _ => None,
             };
             set.ready = Some(PreparedArm { ready, meter, number, log });

@@ -1,14 +1,14 @@
 //! What a server says of itself: the counters of its log and what its sessions do, asked in one session that is kept open.
 //!
-//! Which counters a server has is asked and not concluded from its version. All that is wanted comes from one statement: each
-//! statement is a transaction, and commits are among what is counted.
+//! Which counters a server has is asked and not concluded from its version. All that is wanted comes from one statement, in one
+//! transaction: commits are among what is counted.
 
 use super::dsn::Dsn;
 use super::engine::Engine;
 use super::programs;
 use super::session::{Patience, Session};
 use crate::failure::Failure;
-use facts::database::LogCounters;
+use facts::database::{Count, LogCounters};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -23,8 +23,16 @@ pub(crate) const APPLICATION: &str = "fullclock";
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// A session of a user's server that only looks.
+/// Looks at a user's server. A session that is lost, as at a restart of the server, is opened anew by the next question.
 pub struct Monitor {
+    dsn: String,
+    open: Option<Open>,
+    /// How many of its own transactions the server counts as commits.
+    n_own: u64,
+}
+
+/// An open session, and what to ask in it.
+struct Open {
     session: Session,
     engine: Engine,
     log: String,
@@ -32,66 +40,130 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// Opens the session. `stop` ends every wait.
+    /// One for the server of `dsn`, which the first question connects to.
     ///
-    /// Errors: `dsn` cannot be read, its client is not installed, the server does not answer. No error repeats a password.
-    pub fn open(dsn: &str, stop: &AtomicBool) -> Result<Monitor, Failure> {
-        let dsn = Dsn::parse(dsn).map_err(|why| Failure::Unready(format!("--dsn: {why}")))?;
+    /// Errors: `dsn` cannot be read, its client is not installed. No error repeats a password.
+    pub fn of(dsn: &str) -> Result<Monitor, Failure> {
+        programs::client(parsed(dsn)?.engine)?;
+        Ok(Monitor { dsn: dsn.to_owned(), open: None, n_own: 0 })
+    }
+
+    /// The counters of the log, whose commits are without the monitor's own. `stop` ends every wait.
+    ///
+    /// Errors: the server is gone, refuses or does not answer.
+    pub fn log(&mut self, stop: &AtomicBool) -> Result<LogCounters, Failure> {
+        let rows = self.ask(|it| &it.log, stop)?;
+        Ok(self.without_own(LogCounters::parse(&rows)))
+    }
+
+    /// The rows of a [`Look`](facts::database::Look), whose commits are with the monitor's own.
+    ///
+    /// Errors: as [`Monitor::log`].
+    pub fn look(&mut self, stop: &AtomicBool) -> Result<Vec<String>, Failure> {
+        self.ask(|it| &it.look, stop)
+    }
+
+    /// The counters without the commits that the monitor made.
+    pub fn without_own(&self, mut counters: LogCounters) -> LogCounters {
+        let commits = counters.get(Count::Commits);
+        counters.set(Count::Commits, commits.map(|it| it.saturating_sub(self.n_own)));
+        counters
+    }
+
+    fn ask(
+        &mut self,
+        question: fn(&Open) -> &str,
+        stop: &AtomicBool,
+    ) -> Result<Vec<String>, Failure> {
+        let mut open = match self.open.take() {
+            Some(open) => open,
+            None => Open::new(&self.dsn, &mut self.n_own, stop)?,
+        };
+        let question = question(&open).to_owned();
+        let rows = ask(&mut open.session, open.engine, &question, stop)?;
+        self.n_own += commits_of_question(open.engine);
+        self.open = Some(open);
+        Ok(rows)
+    }
+}
+
+impl Open {
+    fn new(dsn: &str, n_own: &mut u64, stop: &AtomicBool) -> Result<Open, Failure> {
+        let dsn = parsed(dsn)?;
         let engine = dsn.engine;
         let mut command = engine.client_at(&programs::client(engine)?, &dsn);
         if engine == Engine::Postgresql {
             command.env("PGAPPNAME", APPLICATION).env("PGCONNECT_TIMEOUT", "5");
         }
         let mut session = Session::open(command)?;
-        let columns = session.ask(&set_up(engine), patience(stop))?;
+        let columns = ask(&mut session, engine, &set_up(engine), stop).map_err(of_mysql)?;
+        *n_own += commits_of_question(engine);
         let log = log_rows(engine, &columns);
         let look = look_rows(engine, &log);
-        Ok(Monitor { session, engine, log, look })
-    }
-
-    /// Whether `dsn` can be read, and its client is installed.
-    ///
-    /// Errors: which of both is not so.
-    pub fn check(dsn: &str) -> Result<(), Failure> {
-        let dsn = Dsn::parse(dsn).map_err(|why| Failure::Unready(format!("--dsn: {why}")))?;
-        programs::client(dsn.engine).map(drop)
-    }
-
-    /// Which database it is: `PostgreSQL`.
-    pub fn product(&self) -> &'static str {
-        self.engine.name()
-    }
-
-    /// The counters of the log.
-    ///
-    /// Errors: the server is gone or does not answer; the monitor is of no more use.
-    pub fn log(&mut self, stop: &AtomicBool) -> Result<LogCounters, Failure> {
-        let rows = self.session.ask(&self.log, patience(stop))?;
-        Ok(LogCounters::parse(&rows))
-    }
-
-    /// The rows of a [`Look`](facts::database::Look).
-    ///
-    /// Errors: as [`Monitor::log`].
-    pub fn look(&mut self, stop: &AtomicBool) -> Result<Vec<String>, Failure> {
-        self.session.ask(&self.look, patience(stop))
+        Ok(Open { session, engine, log, look })
     }
 }
 
-fn patience(stop: &AtomicBool) -> Patience<'_> {
-    Patience { stop, abandoned: &NEVER, limit: ANSWER }
+fn parsed(dsn: &str) -> Result<Dsn, Failure> {
+    Dsn::parse(dsn).map_err(|why| Failure::Unready(format!("--dsn: {why}")))
 }
 
-/// Limits the statements of the session, and asks which columns there are.
-fn set_up(engine: Engine) -> String {
+/// Asks one question. PostgreSQL is asked in one transaction that holds its settings, too: behind a pooler, the next statement may
+/// go to another session of the server, and a setting of a session reaches other clients.
+fn ask(
+    session: &mut Session,
+    engine: Engine,
+    question: &str,
+    stop: &AtomicBool,
+) -> Result<Vec<String>, Failure> {
+    let patience = Patience { stop, abandoned: &NEVER, limit: ANSWER };
+    let answer = match engine {
+        Engine::Postgresql => {
+            session.ask_and_end(&format!("{}\n{question}", beginning()), "COMMIT;", patience)
+        }
+        Engine::Mariadb => session.ask(question, patience),
+    };
+    answer.map_err(|failure| match failure {
+        Failure::TimedOut { program, limit } => Failure::NoAnswer { program, limit },
+        failure => failure,
+    })
+}
+
+/// Begins a transaction of PostgreSQL that waits for nothing for long.
+fn beginning() -> String {
     let milliseconds = STATEMENT.as_millis();
+    format!(
+        "BEGIN READ ONLY; SET LOCAL statement_timeout = {milliseconds}; SET LOCAL lock_timeout = {milliseconds}; \
+         SET LOCAL jit = off;"
+    )
+}
+
+/// MariaDB counts no commit where no table is read.
+fn commits_of_question(engine: Engine) -> u64 {
     match engine {
-        Engine::Postgresql => format!(
-            "SET statement_timeout = {milliseconds}; SET lock_timeout = {milliseconds}; \
-             SET client_min_messages = warning; SET jit = off;\n{}",
-            columns()
-        ),
-        Engine::Mariadb => format!("SET max_statement_time = {};", STATEMENT.as_secs()),
+        Engine::Postgresql => 1,
+        Engine::Mariadb => 0,
+    }
+}
+
+/// Asks PostgreSQL which columns there are, and limits the statements of MariaDB's session.
+fn set_up(engine: Engine) -> String {
+    match engine {
+        Engine::Postgresql => columns(),
+        Engine::Mariadb => format!("SET {MARIADB_LIMIT} = {};", STATEMENT.as_secs()),
+    }
+}
+
+/// The variable that limits a statement, which MySQL does not have.
+const MARIADB_LIMIT: &str = "max_statement_time";
+
+/// Says where the server is MySQL.
+fn of_mysql(failure: Failure) -> Failure {
+    match failure {
+        Failure::Program { said, .. } if said.contains(MARIADB_LIMIT) => {
+            Failure::Unready("MySQL is not supported here; MariaDB is".to_owned())
+        }
+        failure => failure,
     }
 }
 
@@ -156,8 +228,11 @@ fn postgresql_log(columns: &[String]) -> String {
                 .to_owned(),
         );
     }
-    parts
-        .push("SELECT 'track_wal_io_timing ' || current_setting('track_wal_io_timing')".to_owned());
+    parts.push(
+        "SELECT name || ' ' || current_setting(name) \
+         FROM unnest(ARRAY['track_wal_io_timing', 'fsync', 'wal_sync_method']) AS name"
+            .to_owned(),
+    );
     parts.join(" UNION ALL ")
 }
 
@@ -175,23 +250,27 @@ fn mariadb_log() -> String {
 /// How much of a statement is asked for: enough to get past a comment to its command.
 const BEGINNING: usize = 256;
 
+/// The most kinds of sessions that a server is asked for: fewer rows than an answer may have, with those of the log.
+const MOST_KINDS: usize = 500;
+
 /// The statements for a look: kinds of sessions without our own, then the log.
 fn look_rows(engine: Engine, log: &str) -> String {
     match engine {
         Engine::Postgresql => format!(
-            "SELECT concat_ws(E'\\t', 'session', count(*), coalesce(backend_type, ''), coalesce(state, ''), \
+            "(SELECT concat_ws(E'\\t', 'session', count(*), coalesce(backend_type, ''), coalesce(state, ''), \
              coalesce(wait_event_type, ''), coalesce(wait_event, ''), statement) FROM (SELECT backend_type, state, \
              wait_event_type, wait_event, CASE WHEN state = 'active' OR query = '<insufficient privilege>' \
              THEN translate(left(query, {BEGINNING}), E'\\t\\n\\r', '   ') ELSE '' END AS statement \
              FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND application_name <> '{APPLICATION}') AS sessions \
-             GROUP BY backend_type, state, wait_event_type, wait_event, statement UNION ALL {log}"
+             GROUP BY backend_type, state, wait_event_type, wait_event, statement \
+             ORDER BY count(*) DESC LIMIT {MOST_KINDS}) UNION ALL {log}"
         ),
         Engine::Mariadb => format!(
             "SELECT 'session', COUNT(*), 'client backend', CASE COMMAND WHEN 'Sleep' THEN 'idle' WHEN 'Query' THEN 'active' \
              WHEN 'Execute' THEN 'active' ELSE LOWER(COMMAND) END AS command, '', IFNULL(STATE, '') AS state, \
              REPLACE(REPLACE(LEFT(IFNULL(INFO, ''), {BEGINNING}), '\\n', ' '), '\\t', ' ') AS statement \
              FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND COMMAND <> 'Daemon' \
-             GROUP BY command, state, statement LIMIT 500;\n{log}"
+             GROUP BY command, state, statement ORDER BY COUNT(*) DESC LIMIT {MOST_KINDS};\n{log}"
         ),
     }
 }
@@ -223,8 +302,28 @@ mod tests {
     }
 
     #[test]
+    fn what_the_server_is_told_lasts_no_longer_than_a_question() {
+        assert!(beginning().starts_with("BEGIN READ ONLY; "));
+        let settings = beginning().matches("SET ").count();
+        assert_eq!((settings, beginning().matches("SET LOCAL ").count()), (3, 3));
+        assert!(!set_up(Engine::Postgresql).contains("SET "));
+    }
+
+    #[test]
+    fn a_server_of_mysql_is_called_so() {
+        let said = "ERROR 1193 (HY000) at line 1: Unknown system variable 'max_statement_time'";
+        let refused = |said: &str| Failure::Program {
+            program: "mysql".to_owned(),
+            how: "exit code 1".to_owned(),
+            said: said.to_owned(),
+        };
+        assert!(of_mysql(refused(said)).to_string().starts_with("MySQL is not supported"));
+        assert!(of_mysql(refused("gone")).to_string().ends_with("gone"));
+    }
+
+    #[test]
     fn a_dsn_that_cannot_be_read_is_not_repeated() {
-        let why = Monitor::check("postgresql://me:pa/S3KR1T77@h/db").unwrap_err().to_string();
+        let why = Monitor::of("postgresql://me:pa/S3KR1T77@h/db").err().unwrap().to_string();
         assert!(why.starts_with("--dsn: ") && !why.contains("S3KR1T77"), "{why}");
     }
 }

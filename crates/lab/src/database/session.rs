@@ -102,9 +102,19 @@ impl Session {
         statements: &str,
         patience: Patience<'_>,
     ) -> Result<Vec<String>, Failure> {
+        self.ask_and_end(statements, "", patience)
+    }
+
+    /// Runs statements, gives the rows they print, and runs `end` without waiting for it.
+    pub(super) fn ask_and_end(
+        &mut self,
+        statements: &str,
+        end: &str,
+        patience: Patience<'_>,
+    ) -> Result<Vec<String>, Failure> {
         let began = Instant::now();
         self.is_busy = true;
-        let text = format!("{statements}\nSELECT '{DONE}';\n");
+        let text = format!("{statements}\nSELECT '{DONE}';\n{end}\n");
         // A client that is gone takes nothing, and says nothing more below.
         let _is_gone = self.statements.as_ref().is_some_and(|it| it.send(text).is_err());
         let mut rows = Vec::new();

@@ -12,11 +12,11 @@ const SAME: f64 = 0.1;
 /// `Log syncs per commit fell from 0.98 to 0.02; each took 0.48 ms`; `None` without counts of both.
 pub(super) fn words(it: &Comparison) -> Option<String> {
     let log = it.log.as_ref()?;
-    let per_commit = changed("log syncs per commit", log.map(|it| it.durable_per_commit()), number);
+    let durable = changed(&per_commit(log), log.map(|it| it.durable_per_commit()), number);
     let bytes = changed("log per commit", log.map(|it| it.bytes_per_commit()), |it| {
         format!("{it:.0} bytes")
     });
-    Some(format!("{per_commit}; {}; {bytes}", each(it, log)))
+    Some(format!("{durable}; {}; {bytes}", each(it, log)))
 }
 
 /// `NAME fell from A to B`, `NAME is the same, B`.
@@ -29,15 +29,29 @@ fn changed(name: &str, [a, b]: [f64; 2], words: impl Fn(f64) -> String) -> Strin
     format!("{name} {way} from {} to {}", words(a), words(b))
 }
 
+/// Syncs, or writes where the server counts no syncs.
+fn per_commit(works: &[LogWork]) -> String {
+    let are_syncs = works.iter().all(|it| it.are_syncs);
+    format!("log {} per commit", if are_syncs { "syncs" } else { "writes" })
+}
+
 fn each(it: &Comparison, log: &[LogWork; 2]) -> String {
     match log.map(|it| it.each_ns()) {
         [Some(a), Some(b)] => format!("each took {} in {} and {} in {}", ms(a), it.a, ms(b), it.b),
         [Some(a), None] => format!("each took {} in {}", ms(a), it.a),
         [None, Some(b)] => format!("each took {} in {}", ms(b), it.b),
-        [None, None] => "how long each took is unknown, because the server does not time them \
-                         (track_wal_io_timing)"
-            .to_owned(),
+        [None, None] => untimed(log),
     }
+}
+
+/// Why there is no time of a log write.
+fn untimed(works: &[LogWork]) -> String {
+    if works.iter().all(|it| it.durable == 0) {
+        return "there was none".to_owned();
+    }
+    let setting = works.iter().any(|it| it.is_timing_off);
+    let setting = if setting { ": track_wal_io_timing is off" } else { "" };
+    format!("how long each took is unknown, because the server does not time them{setting}")
 }
 
 fn ms(ns: f64) -> String {
@@ -52,9 +66,13 @@ fn number(value: f64) -> String {
 /// The same of one arm; `None` without counts.
 pub(super) fn alone(record: &Record, arm: usize) -> Option<String> {
     let work = record.log_work(arm)?;
-    let (syncs, bytes) = (number(work.durable_per_commit()), work.bytes_per_commit());
-    let each = work.each_ns().map_or_else(|| "unknown".to_owned(), ms);
-    Some(format!("log syncs per commit {syncs}, {each} each; {bytes:.0} bytes of log per commit"))
+    let works = [work];
+    let (name, durable) = (per_commit(&works), number(work.durable_per_commit()));
+    let each = work.each_ns().map_or_else(|| untimed(&works), |ns| format!("{} each", ms(ns)));
+    Some(format!(
+        "{name} {durable}, {each}; {:.0} bytes of log per commit",
+        work.bytes_per_commit()
+    ))
 }
 
 /// What the trials of both took of a server's log.
@@ -98,7 +116,8 @@ mod tests {
     use crate::bench::fixture::{QUIET, interleaved};
 
     fn work(durable: u64, bytes: u64, time_ns: Option<u64>) -> LogWork {
-        LogWork { commits: 100, durable, bytes, time_ns }
+        let is_timing_off = time_ns.is_none();
+        LogWork { commits: 100, durable, bytes, time_ns, are_syncs: true, is_timing_off }
     }
 
     fn said(log: [LogWork; 2]) -> String {
@@ -124,5 +143,22 @@ mod tests {
         assert!(text.starts_with("log syncs per commit: the same, 0.95; how long"), "{text}");
         assert!(text.contains("track_wal_io_timing"), "{text}");
         assert!(text.ends_with("log per commit rose from 200 bytes to 400 bytes"), "{text}");
+    }
+
+    #[test]
+    fn a_server_that_counts_writes_is_not_said_to_sync_and_none_is_not_untimed() {
+        let of_mariadb = |durable| LogWork {
+            are_syncs: false,
+            is_timing_off: false,
+            ..work(durable, 20_000, None)
+        };
+        let text = said([of_mariadb(98), of_mariadb(95)]);
+        assert!(text.starts_with("log writes per commit: the same, 0.95; how long"), "{text}");
+        assert!(!text.contains("track_wal_io_timing"), "{text}");
+        let text = said([of_mariadb(0), of_mariadb(0)]);
+        assert!(
+            text.starts_with("log writes per commit: the same, 0.00; there was none"),
+            "{text}"
+        );
     }
 }

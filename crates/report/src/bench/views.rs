@@ -56,7 +56,7 @@ pub(crate) struct ComparisonView<'a> {
     slow_trials: Option<SlowView>,
     /// The settings in which the machines differ, by name.
     settings: &'a [SettingDifference],
-    /// What the trials took of a database server's log (--dsn).
+    /// What the trials took of a database server's log (--server).
     #[serde(skip_serializing_if = "Option::is_none")]
     log: Option<LogView>,
     /// Everything that makes either doubtful.

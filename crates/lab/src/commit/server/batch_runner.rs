@@ -67,7 +67,7 @@ impl BatchRunner {
         sessions.control.first(&empty, patience(sessions.limit))?;
         let shared = Arc::new(Shared::new());
         let own = shared.clone();
-        let thread = Builder::new().name("stretches".to_owned()).spawn(move || {
+        let thread = Builder::new().name("batches".to_owned()).spawn(move || {
             own.work(&mut sessions);
             sessions
         });
