@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 const FIRST_RETRY: Duration = Duration::from_secs(5);
 
 /// The longest time between two attempts: each one that is refused is a line in the log of the server.
-const LAST_RETRY: Duration = Duration::from_mins(5);
+const LAST_RETRY: Duration = Duration::from_secs(300);
 
 /// What to look at.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ impl ServerView {
     ///
     /// Errors: the DSN cannot be read, the client is not installed, there is no thread to be had. A server that does not answer is
     /// none: it is tried again, and a note says so.
-    pub fn begin(wanted: ServerWanted) -> Result<ServerView, Failure> {
+    pub fn begin(wanted: &ServerWanted) -> Result<ServerView, Failure> {
         let monitor = Monitor::of(&wanted.dsn)?;
         let (stop, stopped) = mpsc::channel();
         let (kept, is_over) = (Arc::<Mutex<Kept>>::default(), Arc::new(AtomicBool::new(false)));

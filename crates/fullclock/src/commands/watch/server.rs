@@ -28,6 +28,6 @@ impl ServerArguments {
     pub(super) fn view(&self) -> Result<Option<ServerView>> {
         let Some(dsn) = self.dsn.clone() else { return Ok(None) };
         let wanted = ServerWanted { dsn, with_statements: self.query_text };
-        Ok(Some(ServerView::begin(wanted)?))
+        Ok(Some(ServerView::begin(&wanted)?))
     }
 }
