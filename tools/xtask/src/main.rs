@@ -19,6 +19,7 @@ mod book;
 mod browser;
 mod cargo;
 mod check;
+mod clients;
 mod databases;
 mod debian;
 mod docs;
@@ -101,6 +102,11 @@ const COMMANDS: &[Command] = &[
         name: "aa",
         about: "compare every workload with itself and count what is claimed; takes hours, goes on: aa [-n RUNS] [--anew] [NAME ...]",
         run: aa::run,
+    },
+    Command {
+        name: "clients",
+        about: "measure real clients next to a sampler of the tests' own; needs an idle machine: clients [--long]",
+        run: clients::run,
     },
     Command {
         name: "simulation",

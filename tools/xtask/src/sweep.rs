@@ -13,7 +13,7 @@ use crate::cargo::build_binaries;
 use crate::check::check;
 use crate::stage::{print_tally, stage};
 use crate::suites;
-use crate::test::{Length, install, prove, run_scenarios, run_what_waits, stage_with};
+use crate::test::{Length, install, run_scenarios, run_what_waits, stage_with};
 use crate::{aa, fuzz, served};
 
 /// `cargo xtask sweep`.
@@ -34,7 +34,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     })?;
     let scenarios = || run_scenarios(&suites, Length::Sweep, &[]);
     tally += stage_with(packages::PACKAGES, "test bench", scenarios)?.unwrap_or_default();
-    tally += prove(&suites, "proof::sweep")?;
     stage_with(fuzz::PACKAGES, "fuzzing", fuzz::sweep)?;
     stage("release build", build_binaries)?;
     stage("workloads against themselves", aa::sweep)?;

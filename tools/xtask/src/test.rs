@@ -25,16 +25,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let (suites, mut tally) = check(run_what_waits)?;
     let scenarios = || run_scenarios(&suites, Length::Usual, &[]);
     tally += stage_with(packages::PACKAGES, "test bench", scenarios)?.unwrap_or_default();
-    tally += prove(&suites, "proof::usual")?;
     print_tally(tally, started.elapsed());
     Ok(ExitCode::SUCCESS)
-}
-
-/// Real clients in real servers with a sampler next to fullclock: when nothing else runs, because they measure the machine.
-pub(crate) fn prove(suites: &[Suite], name: &str) -> Result<Tally> {
-    let arguments = ["--ignored", "--test-threads=1", name];
-    let run = || suites::run_named(suites, "fullclock program", &arguments, &[]);
-    Ok(stage_with(databases::PACKAGES, "real clients", run)?.unwrap_or_default())
 }
 
 /// The tests that wait for disks, deadlines and browsers more than they work.

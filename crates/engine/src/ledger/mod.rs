@@ -98,7 +98,7 @@ pub fn measure(
         cpus: task.cpus.clone(),
         traced: traced.totals,
         clocks: measured.clocks,
-        loads: measured.loads,
+        loads: Vec::new(),
         costs: session.costs,
         edge: session.edge,
         chosen: session.chosen,

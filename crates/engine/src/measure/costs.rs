@@ -54,7 +54,7 @@ pub fn edge(host: &HostView, tracer: &mut Tracer) -> Fact<EventCost> {
 }
 
 /// Those of `cpus` that this process may use and nobody has cleared of other work.
-fn open_to_us(host: &HostView, cpus: &CpuSet) -> Fact<CpuSet> {
+pub(crate) fn open_to_us(host: &HostView, cpus: &CpuSet) -> Fact<CpuSet> {
     let cleared = host.isolation.kept_free().or_else(|why| match why.is_absence() {
         true => Ok(CpuSet::default()),
         false => Err(why),

@@ -112,6 +112,10 @@ impl Family {
         let mut all = EndedTasks::default();
         if let Some(server) = &mut self.server {
             let spent = server.end(source);
+            if spent.is_cut {
+                let why = "a process of the server ended, and its times with it";
+                return Err(Missing::not_here("run times of tasks that ended", why));
+            }
             (all.ns, all.uncertainty_ns) = (spent.ended_ns, spent.uncertainty_ns);
         }
         for (pid, before) in &self.chosen {

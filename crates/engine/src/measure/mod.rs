@@ -18,12 +18,11 @@ use crate::clock::now;
 use crate::interrupt::Interrupt;
 use anyhow::Result;
 use facts::counters::Counters;
-use facts::probe::{ClockReading, LoadReading};
+use facts::probe::ClockReading;
 use facts::{CpuSet, Fact, Missing, PerCpu};
-use host::Live;
 use host::counters::Sampler;
 use host::perf::Tracer;
-use host::probe::{Loads, Windows, clock, pinned};
+use host::probe::{Windows, clock, pinned};
 use host::process;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,8 +51,6 @@ pub struct Measured {
     pub after: Counters,
     /// The clocks that the probe saw in between, by CPU.
     pub clocks: PerCpu<Vec<ClockReading>>,
-    /// How long loads took in between, on one of the CPUs after the other.
-    pub loads: Vec<LoadReading>,
     /// What was traced in between.
     pub traced: Outcome,
 }
@@ -74,10 +71,10 @@ pub fn observe(
         let tracing = tracer.and_then(|it| Tracing::start(scope, it, begins_ns, &followed, &stop));
         let (running, ended) = mpsc::channel::<()>();
         let visited = if probes_clocks { cpus.clone() } else { CpuSet::default() };
-        let clocks = Clocks::start(scope, visited, cpus.clone(), ended);
+        let clocks = Clocks::start(scope, visited, ended);
         wait()?;
         drop(running);
-        let (clocks, loads) = clocks.finish();
+        let clocks = clocks.finish();
         drop(stopping);
         // Events of the last sample stay in their rings until it is known which of them were in time.
         let tracing = tracing.map(Tracing::stop);
@@ -86,7 +83,7 @@ pub fn observe(
             Ok(tracing) => tracing.end(after.at.raw_ns),
             Err(why) => Outcome::none(&cpus, &why),
         };
-        Ok(Measured { before, after, clocks, loads, traced })
+        Ok(Measured { before, after, clocks, traced })
     })
 }
 
@@ -128,31 +125,21 @@ pub(crate) fn wait(
 /// The time between visits of one CPU: a millisecond in this is 0.2 % of it.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// What the thread that probes has seen.
-type Probed = (PerCpu<Vec<ClockReading>>, Vec<LoadReading>);
-
-/// The thread that visits each CPU with the clock probe during an interval, and one after the other with the load probe.
+/// The thread that visits each CPU with the clock probe during an interval.
 ///
-/// The former only for CPUs whose clock no counter shows: a visit takes a millisecond of the CPU's time, which the ledger counts as
+/// Only for CPUs whose clock no counter shows: a visit takes a millisecond of the CPU's time, which the ledger counts as
 /// measuring.
 struct Clocks<'scope> {
     cpus: CpuSet,
-    thread: Fact<ScopedJoinHandle<'scope, Probed>>,
+    thread: Fact<ScopedJoinHandle<'scope, PerCpu<Vec<ClockReading>>>>,
 }
 
 impl<'scope> Clocks<'scope> {
-    /// Begins to visit `cpus` in turn, and to time loads on `loaded`, until the sender of `stop` is dropped.
-    fn start(
-        scope: &'scope Scope<'scope, '_>,
-        cpus: CpuSet,
-        loaded: CpuSet,
-        stop: Receiver<()>,
-    ) -> Clocks<'scope> {
+    /// Begins to visit `cpus` in turn until the sender of `stop` is dropped.
+    fn start(scope: &'scope Scope<'scope, '_>, cpus: CpuSet, stop: Receiver<()>) -> Clocks<'scope> {
         let visited = cpus.clone();
         let work = move || {
             let mut readings: BTreeMap<u32, Fact<Vec<ClockReading>>> = BTreeMap::new();
-            let (mut loads, mut load_readings) = (Loads::new(), Vec::new());
-            let source = Live::this_machine();
             loop {
                 for cpu in visited.iter() {
                     if stop.try_recv() == Err(TryRecvError::Disconnected) {
@@ -160,10 +147,8 @@ impl<'scope> Clocks<'scope> {
                     }
                     add(&mut readings, cpu, visit(cpu));
                 }
-                let loaded = loads.read(&source, &loaded);
-                load_readings.extend(loaded.and_then(|(_, it)| it.ok()));
                 if stop.recv_timeout(PAUSE) != Err(RecvTimeoutError::Timeout) {
-                    return (readings.into_iter().collect(), load_readings);
+                    return readings.into_iter().collect();
                 }
             }
         };
@@ -174,13 +159,10 @@ impl<'scope> Clocks<'scope> {
     }
 
     /// The readings, after the sender was dropped, or why no thread could be started.
-    fn finish(self) -> Probed {
+    fn finish(self) -> PerCpu<Vec<ClockReading>> {
         match self.thread {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Err(why) => {
-                let clocks = self.cpus.iter().map(|cpu| (cpu, Err(why.clone()))).collect();
-                (clocks, Vec::new())
-            }
+            Err(why) => self.cpus.iter().map(|cpu| (cpu, Err(why.clone()))).collect(),
         }
     }
 }

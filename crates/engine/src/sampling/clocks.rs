@@ -1,8 +1,9 @@
 //! The clock of CPUs by a timed chain of instructions, where no counter shows it, and the time of loads.
 
+use crate::measure::costs::open_to_us;
 use facts::counters::{Counters, Family};
 use facts::probe::{ClockReading, LoadReading};
-use facts::{CpuSet, PerCpu};
+use facts::{CpuSet, HostView, PerCpu};
 use host::Live;
 use host::probe::{Loads, Windows, clock, pinned};
 
@@ -18,9 +19,10 @@ pub(super) fn probe(cpus: &CpuSet, turn: usize) -> PerCpu<ClockReading> {
     due.map(|&cpu| (cpu, pinned(cpu, || clock(Windows::SHORT)).flatten())).collect()
 }
 
-/// Times loads on the next of these CPUs, where that is due.
-pub(super) fn loads(loads: &mut Loads, cpus: &CpuSet) -> PerCpu<LoadReading> {
-    loads.read(&Live::this_machine(), cpus).into_iter().collect()
+/// Times loads on the next of these CPUs, where that is due, but on none that somebody has cleared of other work, or may have.
+pub(super) fn loads(loads: &mut Loads, host: &HostView, cpus: &CpuSet) -> PerCpu<LoadReading> {
+    let open = open_to_us(host, cpus).unwrap_or_default();
+    loads.read(&Live::this_machine(), &open).into_iter().collect()
 }
 
 /// Whether the processor counts its cycles, so that no CPU has to be probed.

@@ -158,7 +158,7 @@ impl Watched {
         self.turn = self.turn.wrapping_add(1);
         self.after.clocks = clocks::probe(&of_clocks, self.turn);
         if self.sampling.is_recorded() {
-            self.after.loads = clocks::loads(&mut self.loads, &of_loads);
+            self.after.loads = clocks::loads(&mut self.loads, &self.host, &of_loads);
         }
     }
 

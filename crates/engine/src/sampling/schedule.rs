@@ -211,7 +211,7 @@ fn record(
         if turn > 0 {
             let busy = busy(host, &before, &sample);
             sample.clocks = probe(&busy, &sample, turn);
-            sample.loads = clocks::loads(&mut loads, &busy);
+            sample.loads = clocks::loads(&mut loads, host, &busy);
         }
         // A disk that is full may have room for the next one.
         appended = appended.and(sampling.keep(&sample));

@@ -104,13 +104,14 @@ impl UserTimes {
 
     /// What has to be said of tasks that were not read, as a sentence without a full stop; `None` where all were.
     pub fn unread_note(&self) -> Option<String> {
-        let tasks = match self.unread {
+        let (tasks, what) = match self.unread {
             0 => return None,
-            1 => "1 task of users was".to_owned(),
-            n => format!("{n} tasks of users were"),
+            1 => ("1 task of users was".to_owned(), "it ran then is in no line with its name"),
+            n => {
+                (format!("{n} tasks of users were"), "they ran then is in no line with their names")
+            }
         };
-        let why = "because there are too many: what they ran then is in no line with their name";
-        Some(format!("{tasks} not read in a sample, {why}"))
+        Some(format!("{tasks} not read in a sample, because there are too many: what {what}"))
     }
 
     /// What has to be said of tasks that ended, where their waits are shown.
@@ -206,6 +207,8 @@ mod tests {
         let some = UserTimes { unread: 9000, ended: 1, ..none };
         let unread = some.unread_note().unwrap();
         assert!(unread.starts_with("9000 tasks of users were not read in a sample"), "{unread}");
+        let one = UserTimes { unread: 1, ..some.clone() }.unread_note().unwrap();
+        assert!(one.starts_with("1 task of users was") && one.ends_with("its name"), "{one}");
         assert!(some.ended_note().unwrap().starts_with("1 task of users ended: "));
     }
 

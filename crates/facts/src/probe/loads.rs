@@ -1,13 +1,13 @@
 //! How long loads take that each need the one before: from the last-level cache, and from memory.
 //!
-//! Such a chain shows what CPUs share and no clock shows: a neighbour that fills the last-level cache, or that uses the bandwidth of
-//! memory, makes the same code need more time at the same clock. The probe's program is in `host::probe::Loads`; what its times mean
-//! is decided here.
+//! Such a chain shows what CPUs share and no clock shows: whoever fills the last-level cache, or uses the bandwidth of memory, makes the
+//! same code need more time at the same clock: a neighbour, or the workload itself. The probe's program is in `host::probe::Loads`; what
+//! its times mean is decided here.
 //!
 //! *Memory*: the lines were flushed from all caches just before, so each load goes to memory, however large the caches are.
 //!
-//! *Last-level cache*: the lines were used a few tenths of a millisecond before, and as much was read since as the second-level cache
-//! holds and half of that again. So they are where a task finds what it used a moment ago and what no longer fits its own
+//! *Last-level cache*: the lines were used a few tenths of a millisecond before, and at least as much was read since as the second-level
+//! cache holds and half of that again. So they are where a task finds what it used a moment ago and what no longer fits its own
 //! caches. Where a neighbour fills the last-level cache within that time, some of these loads come from memory, and the time rises
 //! towards that of memory: that is what it is to show.
 //!

@@ -1,17 +1,18 @@
 //! The load probe: times dependent loads from the last-level cache and from memory on one CPU after the other.
 //!
-//! A buffer is twice as large as the second-level cache. Some lines of its first quarter are linked to a cycle in random order
-//! (Sattolo's algorithm, Information Processing Letters 22, 1986), so that no prefetcher knows the next; two of them are never in
-//! the same pair of lines, which some prefetchers fetch together. A reading goes through the whole buffer once, after which the
-//! first quarter has left the second-level cache for the last one, and follows the cycle. Then it flushes its lines, and
-//! follows another cycle through the same lines, from memory.
+//! A buffer is twice as large as the second-level cache, and as one of 2 MiB, since a guest may be shown a smaller one than there is.
+//! Some lines of its first quarter are linked to a cycle in random order (Sattolo's algorithm, Information Processing Letters 22, 1986),
+//! so that no prefetcher knows the next; two of them are never in the same pair of lines, which some prefetchers fetch together. A
+//! reading goes through the whole buffer once, after which the first quarter has left the second-level cache for the last one, and
+//! follows the cycle. Then it flushes its lines, and follows another cycle through the same lines, from memory.
 //!
-//! The quarter is a few hundred KiB, so that its translations fit the TLB, in small pages too; huge ones are asked for. What the
-//! numbers mean, and what they cannot show, is in `facts::probe::LoadReading`.
+//! The quarter is 1 MiB or 2, whose translations fit a second-level TLB in pages of 4 KiB. Huge pages are refused: whether a kernel has one
+//! left differs between recordings, and the time of a load with it. What the numbers mean, and what they cannot show, is in
+//! `facts::probe::LoadReading`.
 //!
-//! Cost: 0.35 ms of CPU time per reading with a second-level cache of 1 MiB, which a workload on that CPU has to fill again,
-//! and as many lines of the last-level cache as the buffer has. After a reading, no other is due before 2,500 times the CPU time that it
-//! took has passed: 0.04 % of a CPU, whatever the machine.
+//! Cost: with a buffer of 2 MiB a reading took 0.35 ms of CPU time, and with one of 4 MiB it goes through twice as many lines, which a
+//! workload on that CPU has to fetch again, and as many lines of the last-level cache. After a reading, no other is due before 2,500
+//! times the CPU time that it took has passed: 0.04 % of a CPU, whatever the machine.
 #![expect(
     unsafe_code,
     reason = "rustix has no getcpu(2) with a node, and madvise(2) takes a pointer"
@@ -53,12 +54,20 @@ const LEAST_PAUSE_NS: u64 = 900_000_000;
 const MEMORY: &str = "a load from memory";
 const LAST_LEVEL: &str = "a load from the last-level cache";
 
+/// A guest may be shown a smaller second-level cache than there is: this is that of most servers, or more.
+const LEAST_SECOND: u64 = 2 << 20;
+
+/// A visit that takes longer waited for a task that let no other run, such as one of SCHED_FIFO: none is made there again.
+const LONGEST_VISIT_NS: u64 = 50_000_000;
+
 /// Times loads on one CPU after the other, as rarely as its cost asks for.
 #[derive(Default)]
 pub struct Loads {
     /// By NUMA node.
     buffers: BTreeMap<u32, Buffer>,
-    caches: BTreeMap<u32, Fact<Caches>>,
+    caches: BTreeMap<u32, Caches>,
+    /// CPUs where a visit took too long.
+    left_out: CpuSet,
     last_cpu: Option<u32>,
     due_ns: u64,
 }
@@ -69,7 +78,8 @@ impl Loads {
         Loads::default()
     }
 
-    /// A reading on the next of `cpus`; `None` where none is due, or no CPU is there. `source` is this machine.
+    /// A reading on the next of `cpus`; `None` where none is due, or no CPU is there. `source` is this machine. A CPU on which the
+    /// calling thread had to wait for long is left out from then on.
     ///
     /// Errors: the CPU is offline or outside of the thread's cpuset; the time counter does not move. What keeps one of the two
     /// times from being known is in the reading.
@@ -78,32 +88,54 @@ impl Loads {
             return None;
         }
         let is_next = |it: &u32| self.last_cpu.is_none_or(|last| *it > last);
+        let cpus = cpus.minus(&self.left_out);
         let cpu = cpus.iter().find(is_next).or_else(|| cpus.first())?;
         self.last_cpu = Some(cpu);
-        let caches = self.caches.entry(cpu).or_insert_with(|| caches(source, cpu)).clone();
-        let before_ns = thread_cpu_ns();
+        let caches = self.caches(source, cpu);
+        let (before_ns, came_ns) = (thread_cpu_ns(), raw_ns());
         let reading = pinned(cpu, || self.on(cpu, caches)).flatten();
         let took_ns = thread_cpu_ns().saturating_sub(before_ns);
         let pause_ns = took_ns.saturating_mul(PAUSE).max(LEAST_PAUSE_NS);
-        self.due_ns = raw_ns().saturating_add(pause_ns);
+        let left_ns = raw_ns();
+        self.due_ns = left_ns.saturating_add(pause_ns);
+        self.visited(cpu, left_ns.saturating_sub(came_ns));
         Some((cpu, reading.map(|it| LoadReading { took_ns, ..it })))
     }
 
-    /// On the CPU that the calling thread is pinned to.
-    fn on(&mut self, cpu: u32, caches: Fact<Caches>) -> Fact<LoadReading> {
-        let first = anchor();
-        let bytes = buffer_bytes(caches.as_ref().ok());
-        let mut all = self.buffers.values().fold(0, |sum: u64, it| sum.saturating_add(it.bytes()));
-        let node = node();
+    fn visited(&mut self, cpu: u32, wall_ns: u64) {
+        if wall_ns > LONGEST_VISIT_NS {
+            self.left_out.extend([cpu]);
+        }
+    }
+
+    /// Read once. What could not be read is tried again.
+    fn caches(&mut self, source: &dyn Source, cpu: u32) -> Fact<Caches> {
+        if let Some(known) = self.caches.get(&cpu) {
+            return Ok(*known);
+        }
+        let caches = caches(source, cpu)?;
+        self.caches.insert(cpu, caches);
+        Ok(caches)
+    }
+
+    /// One of at least `bytes` for the CPUs of a node, on which the calling thread runs.
+    fn buffer(&mut self, node: u32, bytes: u64) -> Fact<&Buffer> {
         if self.buffers.get(&node).is_none_or(|it| it.bytes() < bytes) {
-            all -= self.buffers.remove(&node).map_or(0, |it| it.bytes());
-            if all.saturating_add(bytes) > MOST_BYTES {
+            let others = self.buffers.iter().filter(|it| *it.0 != node);
+            let others = others.fold(0, |sum: u64, it| sum.saturating_add(it.1.bytes()));
+            if others.saturating_add(bytes) > MOST_BYTES {
                 let text = "buffers on other NUMA nodes take the 32 MiB that the probe may have";
                 return Err(Missing { what: MEMORY.into(), why: Why::Failed(text.into()) });
             }
             self.buffers.insert(node, Buffer::new(bytes)?);
         }
-        let buffer = self.buffers.get(&node).ok_or_else(|| Missing::not_collected(MEMORY))?;
+        self.buffers.get(&node).ok_or_else(|| Missing::not_collected(MEMORY))
+    }
+
+    /// On the CPU that the calling thread is pinned to.
+    fn on(&mut self, cpu: u32, caches: Fact<Caches>) -> Fact<LoadReading> {
+        let first = anchor();
+        let buffer = self.buffer(node(), buffer_bytes(caches.as_ref().ok()))?;
         let last_level =
             has_last_level(caches).and_then(|()| undisturbed(LAST_LEVEL, || buffer.last_level()));
         let memory = match FLUSH {
@@ -133,12 +165,13 @@ impl Loads {
 /// Twice the second-level cache, within what a reading may take.
 fn buffer_bytes(caches: Option<&Caches>) -> u64 {
     let second = caches.and_then(|it| it.second_bytes).unwrap_or_default();
-    second.saturating_mul(2).clamp(LEAST_BYTES, LARGEST)
+    second.max(LEAST_SECOND).saturating_mul(2).clamp(LEAST_BYTES, LARGEST)
 }
 
 /// Whether lines that leave the second-level cache have a larger cache to go to.
 fn has_last_level(caches: Fact<Caches>) -> Fact<()> {
     let caches = caches?;
+    let bytes = buffer_bytes(Some(&caches));
     let second = caches.second_bytes.filter(|_| caches.last_level > 2);
     let missing = |because: &str| Err(Missing::not_here(LAST_LEVEL, because));
     match second {
@@ -146,8 +179,8 @@ fn has_last_level(caches: Fact<Caches>) -> Fact<()> {
         Some(second) if second.saturating_mul(2) > LARGEST => {
             missing("the second-level cache is larger than 4 MiB")
         }
-        Some(second) if caches.last_bytes < second.saturating_mul(2) => {
-            missing("the last-level cache is not twice as large as the second-level cache")
+        Some(_) if caches.last_bytes < bytes => {
+            missing("the last-level cache is smaller than the probe's buffer of 4 to 8 MiB")
         }
         Some(_) => Ok(()),
     }
@@ -190,14 +223,11 @@ struct Buffer {
 impl Buffer {
     /// Every page is written, on the node that the calling thread runs on.
     fn new(bytes: u64) -> Fact<Buffer> {
-        let missing = || Missing {
-            what: MEMORY.into(),
-            why: Why::Failed("there is no memory to be had".into()),
-        };
+        let missing = || Missing { what: MEMORY.into(), why: Why::Failed("out of memory".into()) };
         let n_words = usize::try_from(bytes / 8).map_err(|_| missing())?;
         let mut words: Vec<u64> = Vec::new();
         words.try_reserve_exact(n_words).map_err(|_| missing())?;
-        ask_for_huge_pages(&mut words);
+        refuse_huge_pages(&mut words);
         // Not zeros: those could be had without a write.
         words.resize(n_words, u64::MAX);
         let mut random = Random(0x9e37_79b9_7f4a_7c15);
@@ -267,15 +297,15 @@ impl Buffer {
     }
 }
 
-/// Asks for huge pages (madvise(2), MADV_HUGEPAGE). A kernel that refuses gives small ones, which will do.
-fn ask_for_huge_pages(words: &mut Vec<u64>) {
+/// Refuses huge pages (madvise(2), MADV_NOHUGEPAGE). A kernel without them knows no such advice, and has none to give.
+fn refuse_huge_pages(words: &mut Vec<u64>) {
     const PAGE: usize = 4096;
     let begin = words.as_mut_ptr();
     let to_page = begin.align_offset(PAGE);
     let bytes = words.capacity().saturating_sub(to_page) * 8 / PAGE * PAGE;
-    let advice = rustix::mm::Advice::LinuxHugepage;
+    let advice = rustix::mm::Advice::LinuxNoHugepage;
     // SAFETY: the pages lie within the capacity, and the advice changes nothing of what they hold.
-    let _refused =
+    let _unknown =
         unsafe { rustix::mm::madvise(begin.wrapping_add(to_page).cast(), bytes, advice) }.is_err();
 }
 
@@ -293,70 +323,4 @@ impl Random {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Live;
-    use crate::probe::allowed;
-
-    #[test]
-    fn both_cycles_go_through_each_line_once_and_never_through_two_of_a_pair() {
-        let buffer = Buffer::new(LEAST_BYTES).unwrap();
-        for word in [0, 1] {
-            let mut at = buffer.begins[word];
-            let mut pairs = std::collections::BTreeSet::new();
-            for _ in 0..N_LINKED {
-                assert_eq!(at % WORDS, word);
-                assert!(at < buffer.words.len() / 4);
-                assert!(pairs.insert(at / WORDS / 2), "{at}");
-                at = buffer.words[at] as usize;
-            }
-            assert_eq!(at, buffer.begins[word]);
-        }
-        assert_ne!(buffer.words[buffer.begins[0]] + 1, buffer.words[buffer.begins[1]]);
-    }
-
-    #[test]
-    fn a_reading_says_how_long_loads_take_or_why_that_is_unknown_and_the_next_is_not_due() {
-        let cpus: CpuSet = allowed().unwrap().iter().take(1).collect();
-        let mut loads = Loads::new();
-        let source = Live::this_machine();
-        let (cpu, reading) = loads.read(&source, &cpus).unwrap();
-        let reading = reading.unwrap();
-        assert_eq!((Some(cpu), reading.cpu), (cpus.first(), cpu));
-        assert!(reading.took_ns > 0);
-        for time in [&reading.memory, &reading.last_level].into_iter().flatten() {
-            assert!(time.best_ps > 0 && time.best_ps <= time.typical_ps, "{time:?}");
-        }
-        assert!(loads.read(&source, &cpus).is_none());
-    }
-
-    #[test]
-    fn cpus_take_turns_and_one_that_is_not_there_gives_a_reason() {
-        let mut loads = Loads::new();
-        let source = Live::this_machine();
-        let cpus: CpuSet = allowed().unwrap().iter().take(1).chain([8191]).collect();
-        let mut turn = || {
-            loads.due_ns = 0;
-            loads.read(&source, &cpus).unwrap()
-        };
-        let turns = [turn(), turn(), turn()].map(|it| it.0);
-        assert_eq!(turns, [cpus.first().unwrap(), 8191, cpus.first().unwrap()]);
-        loads.due_ns = 0;
-        assert!(loads.read(&source, &cpus).unwrap().1.is_err());
-        assert!(loads.read(&source, &CpuSet::default()).is_none());
-    }
-
-    #[test]
-    fn a_buffer_leaves_the_second_level_cache_and_stays_within_its_bounds() {
-        let of =
-            |second_bytes, last_bytes, last_level| Caches { second_bytes, last_bytes, last_level };
-        let epyc = of(Some(1 << 20), 32 << 20, 3);
-        assert_eq!(buffer_bytes(Some(&epyc)), 2 << 20);
-        assert_eq!(has_last_level(Ok(epyc)), Ok(()));
-        assert_eq!(buffer_bytes(None), LEAST_BYTES);
-        let without = |caches: Caches| has_last_level(Ok(caches)).unwrap_err().to_string();
-        assert!(without(of(Some(1 << 20), 1 << 20, 2)).contains("no cache beyond"));
-        assert!(without(of(Some(16 << 20), 64 << 20, 3)).contains("larger than 4 MiB"));
-        assert!(without(of(Some(1 << 20), 1 << 20, 3)).contains("not twice as large"));
-    }
-}
+mod tests;

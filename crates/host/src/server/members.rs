@@ -28,6 +28,8 @@ pub enum Extent {
 #[derive(Debug)]
 pub struct Members {
     extent: Extent,
+    /// When the process at the root of a tree was started: another one may have its number later.
+    root_started: Option<u64>,
     seen: BTreeMap<u32, Seen>,
     /// The roles of threads, by number, in words.
     names: BTreeMap<u32, String>,
@@ -46,12 +48,33 @@ struct Seen {
 impl Members {
     /// Of a server of this extent; nobody has been looked for.
     pub fn of(extent: Extent) -> Members {
-        Members { extent, seen: BTreeMap::new(), names: BTreeMap::new(), turn: 0 }
+        Members {
+            extent,
+            root_started: None,
+            seen: BTreeMap::new(),
+            names: BTreeMap::new(),
+            turn: 0,
+        }
     }
 
-    /// What the server consists of.
-    pub fn extent(&self) -> &Extent {
-        &self.extent
+    /// The process at the root of a tree, if it is still the one that was looked at first.
+    fn root(&mut self, source: &dyn Source, root: u32) -> Option<ProcessTimes> {
+        let times = times(source, root).filter(|it| !it.is_zombie)?;
+        let started = *self.root_started.get_or_insert(times.started);
+        (started == times.started).then_some(times)
+    }
+
+    /// Whether anybody of it was there at the last look.
+    pub fn is_there(&self) -> bool {
+        self.living().next().is_some()
+    }
+
+    /// Forgets those that are not there any more, whose numbers other processes get.
+    pub fn forget_ended(&mut self, source: &dyn Source) {
+        let turn = self.turn;
+        self.seen.retain(|_, it| it.last_turn == turn);
+        self.names.clear();
+        self.name_threads(source);
     }
 
     /// Looks who is there.
@@ -59,8 +82,10 @@ impl Members {
         self.turn = self.turn.saturating_add(1);
         match self.extent.clone() {
             Extent::Tree(root) => {
-                let there = times(source, root).into_iter().chain(descendants(source, root));
-                there.for_each(|it| self.note(it, true));
+                if let Some(of_root) = self.root(source, root) {
+                    let there = std::iter::once(of_root).chain(descendants(source, root));
+                    there.for_each(|it| self.note(it, true));
+                }
             }
             Extent::Group(folder) => {
                 let mut pids = BTreeSet::new();

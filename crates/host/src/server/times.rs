@@ -70,6 +70,11 @@ impl Reading {
         reading
     }
 
+    /// Whether no process was there.
+    pub fn is_empty(&self) -> bool {
+        self.processes.is_empty()
+    }
+
     /// Adds the threads of an earlier reading that are not in this one any more: what they ran and waited up to then.
     pub fn remember(&mut self, earlier: Reading) {
         for (thread, ran) in earlier.threads {

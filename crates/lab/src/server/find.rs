@@ -11,7 +11,6 @@ use facts::parse::trimmed;
 use facts::system::process::Process;
 use facts::system::roles::Product;
 use host::Source;
-use host::descendants::times;
 use host::server::{Extent, main_processes, product_of_process};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -205,11 +204,6 @@ fn number_inside(source: &dyn Source, pid: u32) -> String {
     let status = source.text(&format!("/proc/{pid}/status")).unwrap_or_default();
     let numbers = status.lines().find_map(|it| it.strip_prefix("NSpid:")).unwrap_or_default();
     numbers.split_ascii_whitespace().last().map_or_else(|| pid.to_string(), str::to_owned)
-}
-
-/// Whether a process of that number is there.
-pub(super) fn is_there(source: &dyn Source, pid: u32) -> bool {
-    times(source, pid).is_some_and(|it| !it.is_zombie)
 }
 
 #[cfg(test)]

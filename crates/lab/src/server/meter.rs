@@ -3,11 +3,10 @@
 //! A client's connections often end before it does, and with them the count of how long they waited. So they are read during the
 //! trial as well, which takes some 50 us for each process; it is done so rarely that it takes 0.3 % of a CPU at most.
 
-use super::find::is_there;
 use super::{FoundServer, ServerSelection, ServerWork, find};
 use crate::failure::Failure;
 use crate::known::Known;
-use host::server::{Extent, Members, Reading, Spent};
+use host::server::{Members, Reading, Spent};
 use host::{Live, Source, thread_cpu_ns};
 use rules::ledger::ServerTasks;
 use std::sync::atomic::AtomicBool;
@@ -53,8 +52,11 @@ impl Meter {
     /// Begins a trial.
     #[expect(clippy::disallowed_methods, reason = "a trial has a length")]
     pub(crate) fn begin(&mut self, stop: &AtomicBool) {
-        self.find_again(stop);
-        let first = read(&self.members, Members::look);
+        let mut first = read(&self.members, Members::look);
+        if !self.is_there() && self.find_again(stop) {
+            first = read(&self.members, Members::look);
+        }
+        self.forget_ended();
         let (end, ended) = channel();
         let members = Arc::clone(&self.members);
         let thread = Builder::new().name("server".to_owned());
@@ -75,7 +77,12 @@ impl Meter {
         let mut last = read(&self.members, Members::look);
         last.remember(between.unwrap_or_default());
         let spent = last.since(&first);
-        (work(&spent, over_ns), self.tasks(&spent))
+        let work = if first.is_empty() {
+            ServerWork::unknown("the server did not run when the trial began")
+        } else {
+            work(&spent, over_ns)
+        };
+        (work, self.tasks(&spent))
     }
 
     fn tasks(&self, spent: &Spent) -> ServerTasks {
@@ -89,17 +96,22 @@ impl Meter {
         }
     }
 
-    /// A server that was restarted has other processes.
-    fn find_again(&mut self, stop: &AtomicBool) {
-        let source = Live::this_machine();
-        let Extent::Tree(root) = self.found.extent else { return };
-        if is_there(&source, root) {
-            return;
-        }
-        if let Ok(found) = find(&self.selection, &source, stop) {
-            self.members = Arc::new(Mutex::new(Members::of(found.extent.clone())));
-            self.found = found;
-        }
+    fn is_there(&self) -> bool {
+        self.members.lock().unwrap_or_else(PoisonError::into_inner).is_there()
+    }
+
+    /// Members of earlier trials are not this one's.
+    fn forget_ended(&self) {
+        let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
+        members.forget_ended(&Live::this_machine());
+    }
+
+    /// A server that was restarted has other processes. Whether it was found.
+    fn find_again(&mut self, stop: &AtomicBool) -> bool {
+        let Ok(found) = find(&self.selection, &Live::this_machine(), stop) else { return false };
+        self.members = Arc::new(Mutex::new(Members::of(found.extent.clone())));
+        self.found = found;
+        true
     }
 }
 

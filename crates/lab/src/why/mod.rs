@@ -14,7 +14,7 @@ mod second;
 mod tests;
 
 pub use causes::{Cause, LEAST_SHARE, Shares, What};
-pub use loads::{LoadTimes, Loads, Shared};
+pub use loads::{ALIKE, LoadTimes, Loads, Shared};
 pub use second::{Lines, Second, Task, Totals};
 
 use crate::stats::Sample;

@@ -7,11 +7,11 @@ use proptest::prelude::*;
 /// A run of 30 seconds on two CPUs.
 #[derive(Clone, Copy)]
 pub(super) struct Made {
-    number: f64,
-    client: f64,
-    server: f64,
-    other: f64,
-    slow: f64,
+    pub number: f64,
+    pub client: f64,
+    pub server: f64,
+    pub other: f64,
+    pub slow: f64,
 }
 
 pub(super) const A: Made = Made { number: 1000.0, client: 0.2, server: 1.4, other: 0.0, slow: 0.0 };

@@ -269,14 +269,17 @@ fn on_top_of(document: &mut Document, ledger: &Ledger) {
         else {
             continue;
         };
-        let shown = line.on_top_of.iter().take(MOST_TASKS).map(|it| {
+        let shown = line.on_top_of.iter().take(MOST_TASKS).enumerate().map(|(at, it)| {
             let of_it = share(i64::try_from(it.ns).unwrap_or(i64::MAX), *ns) * 100.0;
             let task = it.task.as_deref().map(crate::harmless::harmless);
             let place = task.map_or("on idle CPUs".to_owned(), |task| format!("in {task}"));
-            format!("{of_it:.0} % {place}")
+            match at {
+                0 => format!("{of_it:.0} % of {} ran {place}", line.part),
+                _ => format!("{of_it:.0} % {place}"),
+            }
         });
         let parts: Vec<String> = shown.collect();
-        document.labelled("beside", format!("{}: of it {}", line.part, parts.join(", ")));
+        document.labelled("also", parts.join(", "));
     }
 }
 

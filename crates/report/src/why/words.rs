@@ -4,10 +4,10 @@ use super::rows::{Quantity, cost_ms, rate, share};
 use super::unit_of_work;
 use crate::bench::differs::{Kind, percents, signed};
 use crate::bench::{cleared, confidence, unclear};
-use facts::Fact;
+use facts::{Fact, Missing};
 use lab::stats::Interval;
 use lab::verdict::{Ratio, Verdict};
-use lab::why::{Cause, LoadTimes, Shared, Totals, What, Why};
+use lab::why::{ALIKE, Cause, LoadTimes, Loads, Shared, Shares, Totals, What, Why};
 use rules::spans::Who;
 
 /// What may be said of the client's number, in one sentence.
@@ -190,23 +190,8 @@ fn of_cost(why: &Why, dearest: Option<&(Who, String)>) -> String {
     let is_less = why.shares.as_ref().is_ok_and(|it| it.total > 0.0);
     let [less, more] = if is_less { ["more", "less"] } else { ["less", "more"] };
     let work = unit_of_work(why);
-    let either = match why.loads.verdict(!is_less) {
-        Shared::Moved => {
-            let moved = "a cache or memory that CPUs share explains a part of it at least";
-            format!("{less} work per cycle or {more} work per {work}, and {moved}: {}", loads(why))
-        }
-        Shared::Alike => format!(
-            "{more} work per {work}, or a smaller share of the cache; a slower cache or memory is excluded: {}",
-            loads(why)
-        ),
-        Shared::Undecided => format!(
-            "{less} work per cycle or {more} work per {work}; the time of loads does not decide: {}",
-            loads(why)
-        ),
-        Shared::Unmeasured(_) => format!(
-            "{less} work per cycle or {more} work per {work}; whether a shared cache or memory is the cause was not measured in both"
-        ),
-    };
+    let what = format!("{less} work per cycle or {more} work per {work}");
+    let either = format!("{what}{}", of_loads(why));
     /// A clock that differs by less is the same.
     const SAME: f64 = 0.01;
     let clock = match why.shares.as_ref().ok().and_then(|it| it.clock) {
@@ -215,6 +200,44 @@ fn of_cost(why: &Why, dearest: Option<&(Who, String)>) -> String {
         Some(_) => format!("What the clock does not make is {either}"),
     };
     format!("{all}{dearest}. {clock}.")
+}
+
+/// What the time of loads says of the cost, as the rest of its sentence.
+fn of_loads(why: &Why) -> String {
+    let Ok(shares) = &why.shares else { return String::new() };
+    match why.loads.verdict(shares) {
+        Shared::Moved => {
+            format!("; {}: a neighbour, or this workload's own accesses", moved(&why.loads, shares))
+        }
+        Shared::Alike => format!(
+            "; loads from memory and the last-level cache took as long in both (within {:.0} %), so neither explains it",
+            ALIKE * 100.0
+        ),
+        Shared::Undecided => format!("; the time of loads does not decide: {}", loads(why)),
+        Shared::Unmeasured(Missing { why: facts::Why::NotHere(because), .. }) => {
+            format!("; whether loads took longer is unknown: {because}")
+        }
+        Shared::Unmeasured(_) => "; whether loads took longer was not measured in both".to_owned(),
+    }
+}
+
+/// `loads from memory took 14 % longer in B, too (99.5 % interval 12 to 16 %)`.
+fn moved(loads: &Loads, shares: &Shares) -> String {
+    let kinds = [("memory", &loads.memory), ("the last-level cache", &loads.last_level)];
+    let known = kinds.into_iter().filter_map(|(from, it)| Some((from, it.as_ref().ok()?)));
+    let words = known.filter(|(_, it)| it.moved_with(shares)).filter_map(|(from, it)| {
+        let ratio = it.moments.verdict.ratio()?;
+        let (change, Interval { low, high }) = ratio.change();
+        let is_less = change < 0.0;
+        let [near, far] = if is_less { [high, low] } else { [low, high] };
+        let [change, near, far] = percents([change, near, far], ratio);
+        let way = if is_less { "less time" } else { "longer" };
+        let sure = confidence(ratio.confidence);
+        Some(format!(
+            "loads from {from} took {change} % {way} in B, too ({sure} interval {near} to {far} %)"
+        ))
+    });
+    words.collect::<Vec<String>>().join(", and ")
 }
 
 /// `a load from memory takes 95.0 ns in A and 140 ns in B, 47 % longer (99.5 % interval 45 to 50 %)`.

@@ -186,16 +186,24 @@ impl Scope<'_, '_> {
     }
 }
 
-/// Takes from strangers' tasks what the chosen processes ran in `ended_ns` and no room is left for. Tasks are read one by one, over
-/// milliseconds in which others run on: what each of them ran in between is less sure than what a process is known to have run.
+/// Of the time of strangers' tasks, at most one part in so many is taken for tasks that are known to have run.
+const MOST_CUT: u64 = 20;
+
+/// Takes from strangers' tasks what the chosen processes ran in `ended_ns` and no room is left for, within what reading them one by one
+/// explains. That takes milliseconds in which others run on, so what each of them ran is less sure than what a process is known to
+/// have run. Without the time of all tasks on some CPU, room there is none that is known.
 fn make_room(cpus: &mut BTreeMap<u32, Counted>, ended_ns: u64) {
+    if cpus.values().any(|it| it.sum.is_none()) {
+        return;
+    }
     let room_ns = cpus.values().map(Counted::room_ns).fold(0, u64::saturating_add);
-    let lacking_ns = ended_ns.saturating_sub(room_ns);
     let strangers = cpus.values().map(|it| it.times.ns_of(Owner::Other));
     let all_ns = strangers.fold(0, u64::saturating_add);
+    let cut_ns = ended_ns.saturating_sub(room_ns).min(all_ns / MOST_CUT);
     for share in cpus.values_mut().flat_map(|it| &mut it.times.shares) {
         if share.owner == Owner::Other {
-            share.ns = share.ns.saturating_sub(part(share.ns, lacking_ns.min(all_ns), all_ns));
+            share.cut_ns = part(share.ns, cut_ns, all_ns).min(share.ns);
+            share.ns -= share.cut_ns;
         }
     }
 }
@@ -368,7 +376,7 @@ impl Scope<'_, '_> {
 
 /// Time of tasks of which nothing else is known.
 fn unattributed(owner: Owner, name: &str, ns: u64) -> Share {
-    Share { owner, name: name.to_owned(), ns, interrupted: None }
+    Share { owner, name: name.to_owned(), ns, interrupted: None, cut_ns: 0 }
 }
 
 #[cfg(test)]

@@ -122,6 +122,7 @@ impl Spun {
             name: "spinner".to_owned(),
             ns: part(spinner, wall_ns, self.wall_ns),
             interrupted: None,
+            cut_ns: 0,
         };
         let others = self.gaps.taken.iter().filter_map(|(source, taken)| {
             let NoiseSource::Task(tid, comm) = source else { return None };
@@ -134,7 +135,7 @@ impl Spun {
                 None => (Owner::Other, comm.to_string()),
             };
             let ns = part(taken.ns, wall_ns, self.wall_ns);
-            Some(Share { owner, name, ns, interrupted: None })
+            Some(Share { owner, name, ns, interrupted: None, cut_ns: 0 })
         });
         TaskTimes {
             shares: others.chain([spinner]).collect(),

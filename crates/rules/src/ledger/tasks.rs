@@ -26,6 +26,8 @@ pub(crate) struct Share {
     pub(crate) ns: u64,
     /// What came while they ran and is not in that; `None` where nobody has seen it.
     pub(crate) interrupted: Option<Interrupted>,
+    /// What was taken from it for tasks that are known to have run and had no room, in nanoseconds.
+    pub(crate) cut_ns: u64,
 }
 
 /// Interrupts that came while tasks ran.
@@ -87,7 +89,7 @@ impl TaskTimes {
             ns: signed(share.ns),
             method: self.method,
             source: self.source,
-            uncertainty_ns: self.uncertainty_of(share.ns),
+            uncertainty_ns: self.uncertainty_of(share.ns).saturating_add(share.cut_ns),
             interrupted_ns: share.interrupted.map(|it| it.ns),
             party: None,
         };
@@ -249,6 +251,7 @@ impl TaskIndex {
                 name: it.name.clone(),
                 ns: scaled(it),
                 interrupted: Some(Interrupted::default()),
+                cut_ns: 0,
             })),
             uncertainty_ns: self.tick_ns.saturating_add(skew),
             misplaced_ns: moved.fold(0, u64::saturating_add),
@@ -284,7 +287,13 @@ impl TaskIndex {
             let scaled = |ns| part(ns, wall_ns, totals.wall_ns);
             let interrupted =
                 Interrupted { count: time.interrupts, ns: scaled(time.interrupted_ns) };
-            Share { owner, name, ns: scaled(time.run_ns), interrupted: Some(interrupted) }
+            Share {
+                owner,
+                name,
+                ns: scaled(time.run_ns),
+                interrupted: Some(interrupted),
+                cut_ns: 0,
+            }
         });
         Ok(TaskTimes {
             shares: shares(named),
@@ -316,7 +325,7 @@ impl TaskIndex {
 /// Adds up what has the same owner and name.
 fn shares(runs: impl Iterator<Item = Share>) -> Vec<Share> {
     let mut sums: BTreeMap<(Owner, String), (u64, Interrupted)> = BTreeMap::new();
-    for Share { owner, name, ns, interrupted } in runs {
+    for Share { owner, name, ns, interrupted, .. } in runs {
         let (sum, all) = sums.entry((owner, name)).or_default();
         let interrupted = interrupted.unwrap_or_default();
         *sum = sum.saturating_add(ns);
@@ -328,6 +337,7 @@ fn shares(runs: impl Iterator<Item = Share>) -> Vec<Share> {
         name,
         ns,
         interrupted: Some(interrupted),
+        cut_ns: 0,
     };
     sums.into_iter().map(share).filter(|it| it.ns > 0).collect()
 }

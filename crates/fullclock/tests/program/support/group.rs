@@ -48,6 +48,16 @@ impl Group {
         };
         fs::write(self.folder.join(name), text).is_ok()
     }
+
+    /// The share of the periods in which it ran that ended with its tasks stopped.
+    pub(crate) fn throttled(&self) -> f64 {
+        let text = fs::read_to_string(self.folder.join("cpu.stat")).unwrap();
+        let count = |name: &str| -> f64 {
+            let line = text.lines().find_map(|it| it.strip_prefix(name)?.strip_prefix(' '));
+            line.unwrap().parse().unwrap()
+        };
+        count("nr_throttled") / count("nr_periods").max(1.0)
+    }
 }
 
 impl Drop for Group {
