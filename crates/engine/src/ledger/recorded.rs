@@ -21,7 +21,7 @@ pub struct Recorded {
     pub host: HostView,
     /// The ledger of the longest segment.
     pub ledger: Ledger,
-    /// What was seen of a database server meanwhile; `None` where none was watched.
+    /// What was seen of a database server meanwhile; `None` where none was watched, or it never answered.
     pub server: Option<Fact<ServerSeen>>,
 }
 
@@ -61,7 +61,9 @@ pub fn recorded(
     ledger.notes.extend(found.notes);
     let Segment { before, after, .. } = &found.segment;
     let seen = || looks.seen(before.at.raw_ns, after.at.raw_ns);
-    let server = looks.is_watched().then(seen);
+    // Of one that never answered, a note says so.
+    ledger.notes.extend(looks.silence());
+    let server = (looks.is_watched() && looks.silence().is_none()).then(seen);
     Ok(Recorded { host, ledger, server })
 }
 

@@ -80,7 +80,8 @@ pub fn spans(
     }
     damages.iter().try_for_each(|damage| tell(Event::Note(damage.clone())))?;
     let left_out = left_out.unread_note().into_iter().chain(left_out.ended_note());
-    let notes = period.note().into_iter().chain(damages).chain(left_out).collect();
+    let notes =
+        period.note().into_iter().chain(damages).chain(left_out).chain(server.silence()).collect();
     let every_ns = numbers.usual_ns();
     Ok(Course { host, spans, metric: numbers.metric, every_ns, has_command, notes })
 }

@@ -142,15 +142,16 @@ impl Watch {
 
     fn look(&mut self, phases: &mut Phases) -> Result<(), Failure> {
         let rows = self.monitor.look(&self.is_over)?;
-        if Look::is_hidden(&rows) && !self.is_hidden {
+        let mut look = Look::parse(&rows, raw_ns(), self.with_statements);
+        look.log = self.monitor.without_own(look.log);
+        if look.is_hidden() && !self.is_hidden {
             self.is_hidden = true;
             self.note(
-                "the database server hides what other users' sessions do: GRANT pg_monitor TO the user of --dsn"
+                "the database server hides what other users' sessions do: GRANT pg_monitor (PostgreSQL) or PROCESS \
+                 (MariaDB) to the user of --dsn"
                     .to_owned(),
             );
         }
-        let mut look = Look::parse(&rows, raw_ns(), self.with_statements);
-        look.log = self.monitor.without_own(look.log);
         let marks = phases.push(&look);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let Kept { sample, n_left_out, .. } = &mut *kept;

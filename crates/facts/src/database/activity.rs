@@ -4,6 +4,7 @@ use super::log::LogCounters;
 use super::tag::tag;
 use super::{LONGEST_STATEMENT, LONGEST_WORD, MOST_GROUPS};
 use crate::secrets;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// A look at a server.
@@ -40,7 +41,7 @@ pub struct SessionGroup {
 const SESSION: &str = "session\t";
 
 /// What PostgreSQL answers in the place of what a role may not see.
-const HIDDEN: &str = "<insufficient privilege>";
+pub const HIDDEN: &str = "<insufficient privilege>";
 
 impl Look {
     /// A look in the rows of an answer that came at `at`: rows of sessions begin with `session` and have their parts separated by
@@ -55,8 +56,16 @@ impl Look {
             }
         }
         let log: Vec<&String> = rows.iter().filter(|it| !it.starts_with(SESSION)).collect();
-        let sessions = groups.into_iter().take(MOST_GROUPS);
-        let sessions = sessions.map(|(group, n)| SessionGroup { n, ..group }).collect();
+        if groups.len() > MOST_GROUPS {
+            groups = without_statements(groups);
+        }
+        let sessions = groups.into_iter().map(|(group, n)| SessionGroup { n, ..group });
+        let mut sessions: Vec<SessionGroup> = sessions.collect();
+        if sessions.len() > MOST_GROUPS {
+            // The smallest are left out; that something is hidden is never.
+            sessions.sort_by_key(|it| Reverse((it.is_hidden(), it.n)));
+            sessions.truncate(MOST_GROUPS);
+        }
         Look { at, sessions, log: LogCounters::parse(&log) }
     }
 
@@ -65,9 +74,9 @@ impl Look {
         self.sessions.iter().filter(|it| it.is_active())
     }
 
-    /// Whether the server shows other users' statements to this one.
-    pub fn is_hidden(rows: &[String]) -> bool {
-        rows.iter().any(|it| it.starts_with(SESSION) && it.ends_with(HIDDEN))
+    /// Whether the server hides what other users' sessions do.
+    pub fn is_hidden(&self) -> bool {
+        self.sessions.iter().any(SessionGroup::is_hidden)
     }
 }
 
@@ -76,6 +85,21 @@ impl SessionGroup {
     pub fn is_active(&self) -> bool {
         self.state == "active" && matches!(&*self.backend, "client backend" | "parallel worker")
     }
+
+    /// Whether the server hides what they do, also what kind of process they are.
+    fn is_hidden(&self) -> bool {
+        self.backend.is_empty()
+    }
+}
+
+/// The same sessions in fewer groups.
+fn without_statements(groups: BTreeMap<SessionGroup, u32>) -> BTreeMap<SessionGroup, u32> {
+    let mut merged: BTreeMap<SessionGroup, u32> = BTreeMap::new();
+    for (group, n) in groups {
+        let sum = merged.entry(SessionGroup { statement: String::new(), ..group }).or_default();
+        *sum = sum.saturating_add(n);
+    }
+    merged
 }
 
 /// `N, backend, state, kind of event, event, statement`.
@@ -151,7 +175,24 @@ mod tests {
     #[test]
     fn what_a_role_may_not_see_is_no_command() {
         let answer = rows(&["session\t4\t\t\t\t\t<insufficient privilege>"]);
-        assert!(Look::is_hidden(&answer));
-        assert_eq!(Look::parse(&answer, 0, true).sessions[0].tag, "");
+        let look = Look::parse(&answer, 0, true);
+        assert!(look.is_hidden());
+        assert_eq!(look.sessions[0].tag, "");
+    }
+
+    #[test]
+    fn of_too_many_kinds_statements_go_first_and_then_the_smallest() {
+        let row = |n: usize, wait: &str, statement: &str| {
+            format!("session\t{n}\tclient backend\tactive\tLWLock\t{wait}\tSELECT {statement}")
+        };
+        let same: Vec<String> = (0..=MOST_GROUPS).map(|it| row(1, "w", &it.to_string())).collect();
+        let merged = Look::parse(&same, 0, true).sessions;
+        assert_eq!((merged.len(), merged[0].n as usize), (1, MOST_GROUPS + 1));
+        let mut different: Vec<String> =
+            (1..=MOST_GROUPS + 1).map(|it| row(it + 1, &format!("w{it}"), "1")).collect();
+        different.push("session\t1\t\t\t\t\t<insufficient privilege>".to_owned());
+        let look = Look::parse(&different, 0, true);
+        assert_eq!(look.sessions.len(), MOST_GROUPS);
+        assert!(look.is_hidden() && look.sessions.iter().all(|it| it.is_hidden() || it.n > 3));
     }
 }

@@ -6,7 +6,7 @@ mod activity;
 mod log;
 mod tag;
 
-pub use activity::{Look, SessionGroup};
+pub use activity::{HIDDEN, Look, SessionGroup};
 pub use log::{Count, LogCounters, Syncing, Taken};
 pub use tag::{is_bulk, tag};
 

@@ -8,7 +8,7 @@ use super::engine::Engine;
 use super::programs;
 use super::session::{Patience, Session};
 use crate::failure::Failure;
-use facts::database::{Count, LogCounters};
+use facts::database::{Count, HIDDEN, LogCounters};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -253,13 +253,14 @@ const BEGINNING: usize = 256;
 /// The most kinds of sessions that a server is asked for: fewer rows than an answer may have, with those of the log.
 const MOST_KINDS: usize = 500;
 
-/// The statements for a look: kinds of sessions without our own, then the log.
+/// The statements for a look: kinds of sessions without our own, then the log. Without the privilege PROCESS, MariaDB leaves out the
+/// sessions of other users, which is then a row like those in which PostgreSQL hides them; a role may have it, too.
 fn look_rows(engine: Engine, log: &str) -> String {
     match engine {
         Engine::Postgresql => format!(
             "(SELECT concat_ws(E'\\t', 'session', count(*), coalesce(backend_type, ''), coalesce(state, ''), \
              coalesce(wait_event_type, ''), coalesce(wait_event, ''), statement) FROM (SELECT backend_type, state, \
-             wait_event_type, wait_event, CASE WHEN state = 'active' OR query = '<insufficient privilege>' \
+             wait_event_type, wait_event, CASE WHEN state = 'active' OR query = '{HIDDEN}' \
              THEN translate(left(query, {BEGINNING}), E'\\t\\n\\r', '   ') ELSE '' END AS statement \
              FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND application_name <> '{APPLICATION}') AS sessions \
              GROUP BY backend_type, state, wait_event_type, wait_event, statement \
@@ -270,7 +271,10 @@ fn look_rows(engine: Engine, log: &str) -> String {
              WHEN 'Execute' THEN 'active' ELSE LOWER(COMMAND) END AS command, '', IFNULL(STATE, '') AS state, \
              REPLACE(REPLACE(LEFT(IFNULL(INFO, ''), {BEGINNING}), '\\n', ' '), '\\t', ' ') AS statement \
              FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND COMMAND <> 'Daemon' \
-             GROUP BY command, state, statement ORDER BY COUNT(*) DESC LIMIT {MOST_KINDS};\n{log}"
+             GROUP BY command, state, statement ORDER BY COUNT(*) DESC LIMIT {MOST_KINDS};\n\
+             SELECT 'session', 1, '', '', '', '', '{HIDDEN}' FROM DUAL WHERE CURRENT_ROLE() IS NULL AND NOT EXISTS \
+             (SELECT 1 FROM information_schema.USER_PRIVILEGES WHERE PRIVILEGE_TYPE = 'PROCESS' \
+             AND REPLACE(GRANTEE, '\'', '') = CURRENT_USER());\n{log}"
         ),
     }
 }

@@ -61,7 +61,7 @@ fn rows(course: &Course<'_>, span: &Span) -> Vec<String> {
         let of =
             |value: &dyn Fn(&ServerSeen) -> Fact<f64>| seen.map_err(Missing::clone).and_then(value);
         let values = [
-            ("active-sessions", of(&|it| Ok(it.active)), "sessions"),
+            ("active-sessions", of(&|it| it.active.clone()), "sessions"),
             ("commits", of(&|it| server::rate(it, &it.log.commits)), "1/s"),
             ("log-writes", of(&|it| server::rate(it, &it.log.durable())), "1/s"),
             ("log-write-time", of(&|it| it.log.each_ns().map(|ns| ns / 1e9)), "s"),

@@ -56,9 +56,9 @@ struct Piece<'a> {
 struct Server<'a> {
     /// How many looks there were, one a second.
     looks: usize,
-    /// The mean number of sessions that ran a statement.
-    active_sessions: f64,
-    /// What these waited for, the largest share first.
+    /// The mean number of sessions that ran a statement; null where the server hides some.
+    active_sessions: Option<f64>,
+    /// What these waited for, the largest share first; empty where the server hides some.
     wait_events: Vec<WaitEvent<'a>>,
     /// Between the first look and the last one.
     length_s: f64,
@@ -159,7 +159,7 @@ fn server(seen: &ServerSeen) -> Server<'_> {
         seen.waits.iter().map(|it| WaitEvent { kind: &it.kind, event: &it.event, share: it.share });
     Server {
         looks: seen.looks,
-        active_sessions: seen.active,
+        active_sessions: seen.active.as_ref().ok().copied(),
         wait_events: wait_events.collect(),
         length_s: seconds(seen.elapsed_ns),
         commits: seen.log.commits.as_ref().ok().copied(),

@@ -31,11 +31,11 @@ pub(super) fn table(spans: &[Span]) -> Option<Table> {
         };
         vec![
             from(span),
-            of(&|it| Ok(format!("{:.1}", it.active))),
+            of(&|it| Ok(format!("{:.1}", it.active.clone()?))),
             of(&|it| per_second(it, &it.log.commits)),
             of(&|it| per_second(it, &it.log.durable())),
             of(&|it| it.log.each_ns().map(ms)),
-            of(&|it| Ok(waits(it))),
+            of(&waits),
         ]
     };
     Some(Table::new(&headings, spans.iter().map(row)))
@@ -61,14 +61,15 @@ fn per_second(seen: &ServerSeen, count: &Fact<u64>) -> Fact<String> {
     rate(seen, count).map(number)
 }
 
-/// `WALWrite 40.0 %, none 35.0 %`.
-pub(super) fn waits(seen: &ServerSeen) -> String {
+/// `WALWrite 40.0 %, none 35.0 %`; missing where the server hides sessions.
+fn waits(seen: &ServerSeen) -> Fact<String> {
+    seen.active.clone()?;
     if seen.waits.is_empty() {
-        return "no session was active".to_owned();
+        return Ok("no session was active".to_owned());
     }
     let shown = seen.waits.iter().filter(|it| it.share >= SMALLEST).take(MOST_WAITS);
     let words = |it: &WaitShare| format!("{} {}", event(it), percent(&it.share));
-    shown.map(words).collect::<Vec<_>>().join(", ")
+    Ok(shown.map(words).collect::<Vec<_>>().join(", "))
 }
 
 fn event(wait: &WaitShare) -> String {
@@ -80,17 +81,18 @@ pub(super) fn ms(ns: f64) -> String {
     format!("{:.2} ms", ns / 1e6)
 }
 
-/// All of it in one sentence, as a note of a ledger.
+/// All of it that is known in one sentence, as a note of a ledger.
 pub fn sentence(seen: &ServerSeen) -> String {
-    let known = |fact: Fact<String>| fact.unwrap_or_else(|_| "unknown".to_owned());
-    format!(
-        "the database server: {:.1} active sessions; their wait events: {}; {} commits/s, {} log writes/s of {}",
-        seen.active,
-        waits(seen),
-        known(per_second(seen, &seen.log.commits)),
-        known(per_second(seen, &seen.log.durable())),
-        known(seen.log.each_ns().map(ms)),
-    )
+    let active = seen.active.clone().and_then(|active| {
+        Ok(format!("{active:.1} active sessions; their wait events: {}", waits(seen)?))
+    });
+    let sessions = active.unwrap_or_else(|missing| missing.to_string());
+    let each = seen.log.each_ns().map_or_else(|_| String::new(), |ns| format!(" of {}", ms(ns)));
+    let commits = per_second(seen, &seen.log.commits).map(|it| format!("{it} commits/s"));
+    let writes = per_second(seen, &seen.log.durable()).map(|it| format!("{it} log writes/s{each}"));
+    let log: Vec<String> = [commits, writes].into_iter().flatten().collect();
+    let log = if log.is_empty() { String::new() } else { format!("; {}", log.join(", ")) };
+    format!("the database server: {sessions}{log}")
 }
 
 /// The text under a table of wait events.
@@ -104,6 +106,23 @@ pub(super) fn explained() -> Text {
 mod tests {
     use super::*;
     use facts::database::LogCounters;
+
+    #[test]
+    fn what_is_unknown_is_left_out_of_the_sentence() {
+        let nothing = LogCounters::default();
+        let hidden = facts::Missing::not_here("the sessions of other users", "they are hidden");
+        let mut seen = ServerSeen {
+            looks: 2,
+            active: Ok(0.0),
+            waits: Vec::new(),
+            log: nothing.since(&nothing),
+            elapsed_ns: 1_000_000_000,
+        };
+        assert!(sentence(&seen).ends_with("wait events: no session was active"));
+        seen.active = Err(hidden.clone());
+        let text = sentence(&seen);
+        assert_eq!(text, format!("the database server: {hidden}"));
+    }
 
     #[test]
     fn a_server_is_one_sentence_with_its_waits_and_its_log() {
@@ -124,7 +143,7 @@ mod tests {
         };
         let seen = ServerSeen {
             looks: 10,
-            active: 4.0,
+            active: Ok(4.0),
             waits: vec![wait("WALWrite", 0.6), wait("", 0.399), wait("x", 0.001)],
             log: log(200).since(&log(100)),
             elapsed_ns: 10_000_000_000,

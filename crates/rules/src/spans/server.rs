@@ -19,9 +19,9 @@ pub struct ServerLooks {
 pub struct ServerSeen {
     /// How many looks there were.
     pub looks: usize,
-    /// The mean number of active sessions.
-    pub active: f64,
-    /// What they waited for, as shares of all active sessions that were seen: the largest first.
+    /// The mean number of active sessions; missing where the server hides some.
+    pub active: Fact<f64>,
+    /// What they waited for, as shares of all active sessions that were seen: the largest first. None where the server hides some.
     pub waits: Vec<WaitShare>,
     /// What the log took between the first look and the last one.
     pub log: Taken,
@@ -53,6 +53,12 @@ impl ServerLooks {
         self.is_watched
     }
 
+    /// A note where a server was watched that never answered.
+    pub fn silence(&self) -> Option<String> {
+        let is_silent = self.is_watched && self.looks.is_empty();
+        is_silent.then(|| "the database server never answered".to_owned())
+    }
+
     /// The changes of its main activity from `from` to before `to`, by CLOCK_MONOTONIC_RAW in nanoseconds.
     pub fn phases(&self, from: u64, to: u64) -> Vec<MarkText> {
         self.phases.iter().filter(|it| (from..to).contains(&it.at)).cloned().collect()
@@ -77,10 +83,16 @@ impl ServerLooks {
         let first = before.or(within.first().copied()).unwrap_or(last);
         let n_active: u64 =
             within.iter().flat_map(|it| it.active()).map(|it| u64::from(it.n)).sum();
+        let (active, waits) = if within.iter().any(|it| it.is_hidden()) {
+            let why = "the server hides them; GRANT pg_monitor, or PROCESS in MariaDB";
+            (Err(Missing::not_here("the sessions of other users", why)), Vec::new())
+        } else {
+            (Ok(n_active as f64 / within.len() as f64), waits(&within, n_active))
+        };
         Ok(ServerSeen {
             looks: within.len(),
-            active: n_active as f64 / within.len() as f64,
-            waits: waits(&within, n_active),
+            active,
+            waits,
             log: last.log.since(&first.log),
             elapsed_ns: last.at.saturating_sub(first.at),
         })
@@ -141,13 +153,34 @@ mod tests {
         let seen = looks().seen(2 * S, 4 * S).unwrap();
         let waits: Vec<_> = seen.waits.iter().map(|it| (&*it.event, it.share)).collect();
         assert_eq!(waits, [("", 0.6), ("WALWrite", 0.4)]);
-        assert_eq!((seen.looks, seen.active), (2, 5.0));
+        assert_eq!((seen.looks, seen.active), (2, Ok(5.0)));
     }
 
     #[test]
     fn the_log_is_counted_from_the_look_before() {
         let seen = looks().seen(2 * S, 4 * S).unwrap();
         assert_eq!((seen.log.syncs, seen.log.commits, seen.elapsed_ns), (Ok(40), Ok(80), 2 * S));
+    }
+
+    #[test]
+    fn sessions_that_are_hidden_are_not_none() {
+        let mut all = looks();
+        let hidden = SessionGroup { n: 7, ..SessionGroup::default() };
+        let hiding = Look { sessions: vec![hidden], ..look(4, 60, &[]) };
+        all.push(&ServerSample { looks: vec![hiding], phases: Vec::new() });
+        let seen = all.seen(2 * S, 5 * S).unwrap();
+        assert!(seen.active.unwrap_err().to_string().contains("pg_monitor"));
+        assert_eq!((seen.waits, seen.log.syncs), (Vec::new(), Ok(50)));
+        assert_eq!(all.seen(2 * S, 4 * S).unwrap().active, Ok(5.0));
+    }
+
+    #[test]
+    fn a_server_that_never_answered_is_said() {
+        let mut silent = ServerLooks::default();
+        assert_eq!(silent.silence(), None);
+        silent.push(&ServerSample::default());
+        assert!(silent.silence().unwrap().contains("never answered"));
+        assert_eq!(looks().silence(), None);
     }
 
     #[test]

@@ -91,8 +91,8 @@ pub(crate) struct WorkArguments {
     /// Which database: postgresql, mariadb, and for commit also embedded [default: the one that is installed; embedded for commit]
     #[arg(long, value_name = "NAME")]
     pub(crate) engine: Option<String>,
-    /// A server that runs already, as its clients take it; without one, a temporary one is made and removed. Of a command, the
-    /// server whose log is read around each trial
+    /// A server that runs already, as its clients take it; without one, a temporary one is made and removed. A command takes
+    /// --server
     #[arg(long, value_name = "DSN")]
     pub(crate) dsn: Option<String>,
     /// The server that a command works with, which is then a part of the work: a product such as postgresql, a connection string,
