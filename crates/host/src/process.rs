@@ -1,4 +1,4 @@
-//! This process: its control group, its memory and its threads.
+//! This process: its control group, its memory and its threads; and which process a task is of.
 //!
 //! Source: Documentation/admin-guide/cgroup-v2.rst ("Processes") and cgroup-v1/cgroups.rst (1.2): a process number written to
 //! `cgroup.procs` of a group moves that process with all its threads; what it starts later starts there. Threads may not be had:
@@ -6,6 +6,7 @@
 #![expect(clippy::disallowed_methods, reason = "moves this process, and nothing else of the host")]
 #![expect(unsafe_code, reason = "no crate here offers malloc_trim(3) as a safe function")]
 
+use crate::Source;
 use facts::{Fact, Missing, Why};
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -27,6 +28,12 @@ pub fn enter_control_group(folder: &Path) -> io::Result<()> {
     }
     let mut members = OpenOptions::new().write(true).open(real.join("cgroup.procs"))?;
     members.write_all(std::process::id().to_string().as_bytes())
+}
+
+/// The process that a task belongs to, by its thread group (proc_pid_status(5), Tgid); `None` for a task that has ended.
+pub fn process_of(source: &dyn Source, tid: u32) -> Option<u32> {
+    let status = source.text(&format!("/proc/{tid}/status")).ok()?;
+    status.lines().find_map(|it| it.strip_prefix("Tgid:"))?.trim().parse().ok()
 }
 
 /// Starts a thread that finds out `what`. Error: no thread can be had, and what to do about it.

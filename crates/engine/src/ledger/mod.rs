@@ -22,12 +22,13 @@ use facts::trace::Event;
 use facts::{CpuSet, Fact, HostView, Missing};
 use host::counters::{Sampler, Wanted};
 use host::perf::Tracer;
+use host::process::process_of;
 use host::{Live, Source};
 use lab::server::ServerSelection;
 use rules::interval::Interval;
 use rules::ledger::{EndedTasks, Evidence, Ledger, Spun, close};
 use rules::spin::{Counts, GapBooks, explain};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -128,11 +129,7 @@ fn untraced(trace: Trace, why: Option<&Missing>) -> Option<String> {
 
 /// Tasks that descend from the command that was run, each with it; and the threads of this program.
 fn descendants(forks: &[Fork], command: Option<u32>) -> BTreeMap<u32, u32> {
-    let observer = std::process::id();
-    let of_command = command.map(|pid| (kin(forks, pid, &[]), pid));
-    let own = (kin(forks, observer, command.as_slice()), observer);
-    let belong = |(tasks, pid): (BTreeSet<u32>, u32)| tasks.into_iter().map(move |tid| (tid, pid));
-    of_command.into_iter().chain([own]).flat_map(belong).collect()
+    kin(forks, command.into_iter().chain([std::process::id()]).map(|it| (it, it)).collect())
 }
 
 /// Refuses a number that is no process of a user.
@@ -144,12 +141,8 @@ fn is_process(source: &Live, pid: u32) -> Result<()> {
     if process.is_kernel_thread {
         bail!("{pid} is the kernel thread {}, which has a line of its own", process.name);
     }
-    let status = source.text(&format!("/proc/{pid}/status")).unwrap_or_default();
-    let group = status.lines().find_map(|line| line.strip_prefix("Tgid:"));
-    match group.map(str::trim) {
-        Some(group) if group != pid.to_string() => {
-            bail!("{pid} is a thread of process {group}: name that")
-        }
+    match process_of(source, pid) {
+        Some(group) if group != pid => bail!("{pid} is a thread of process {group}: name that"),
         _ => Ok(()),
     }
 }

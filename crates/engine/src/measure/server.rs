@@ -1,6 +1,6 @@
 //! The server whose time is measured: its processes, those that begin later included.
 
-use crate::measure::tracing::Fork;
+use crate::measure::tracing::{Fork, kin};
 use facts::system::roles::Product;
 use host::Live;
 use host::descendants::threads;
@@ -59,22 +59,7 @@ impl ServerWatch {
     /// Tasks that belong to its processes, each with one of them: those that were seen, and by traced `forks` those that were
     /// not.
     pub(crate) fn kin(&self, forks: &[Fork]) -> BTreeMap<u32, u32> {
-        let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for fork in forks {
-            children.entry(fork.parent).or_default().push(fork.child);
-        }
-        let mut kin = self.threads.clone();
-        let mut open: Vec<u32> = kin.keys().copied().collect();
-        while let Some(parent) = open.pop() {
-            let Some(&pid) = kin.get(&parent) else { continue };
-            for child in children.get(&parent).into_iter().flatten() {
-                if !kin.contains_key(child) {
-                    kin.insert(*child, pid);
-                    open.push(*child);
-                }
-            }
-        }
-        kin
+        kin(forks, self.threads.clone())
     }
 
     /// For a ledger, after [`ServerWatch::end`].

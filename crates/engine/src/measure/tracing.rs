@@ -6,7 +6,8 @@ use facts::trace::{CpuTotals, Event, What};
 use facts::{CpuSet, Fact, Missing, PerCpu};
 use host::perf::Tracer;
 use host::process;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
@@ -186,17 +187,21 @@ pub struct Fork {
     pub child: u32,
 }
 
-/// `ancestor` and every task that descends from it, in any order of `forks`: those of two CPUs arrive one CPU after
-/// the other. Tasks in `without` and their descendants do not belong to it.
-pub(crate) fn kin(forks: &[Fork], ancestor: u32, without: &[u32]) -> BTreeSet<u32> {
+/// The tasks of `known`, each with the process that it belongs to, and with the same process every task that descends from one of
+/// them, in any order of `forks`: those of two CPUs arrive one CPU after the other.
+pub(crate) fn kin(forks: &[Fork], known: BTreeMap<u32, u32>) -> BTreeMap<u32, u32> {
     let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for fork in forks {
         children.entry(fork.parent).or_default().push(fork.child);
     }
-    let (mut kin, mut open) = (BTreeSet::new(), vec![ancestor]);
-    while let Some(task) = open.pop() {
-        if !without.contains(&task) && kin.insert(task) {
-            open.extend(children.get(&task).into_iter().flatten());
+    let mut open: Vec<(u32, u32)> = known.iter().map(|(task, process)| (*task, *process)).collect();
+    let mut kin = known;
+    while let Some((parent, process)) = open.pop() {
+        for &child in children.get(&parent).into_iter().flatten() {
+            if let Entry::Vacant(unknown) = kin.entry(child) {
+                unknown.insert(process);
+                open.push((child, process));
+            }
         }
     }
     kin
@@ -233,8 +238,9 @@ mod tests {
     #[test]
     fn a_grandchild_is_kin_whatever_order_the_forks_come_in() {
         let forks = [(8, 9), (7, 8), (3, 4), (9, 7)].map(|(parent, child)| Fork { parent, child });
-        assert_eq!(kin(&forks, 7, &[]), [7, 8, 9].into());
-        assert_eq!(kin(&forks, 7, &[9]), [7, 8].into());
-        assert_eq!(kin(&forks, 1, &[]), [1].into());
+        let of = |known: &[(u32, u32)]| kin(&forks, known.iter().copied().collect());
+        assert_eq!(of(&[(7, 7)]), [(7, 7), (8, 7), (9, 7)].into());
+        assert_eq!(of(&[(7, 7), (9, 9)]), [(7, 7), (8, 7), (9, 9)].into());
+        assert_eq!(of(&[(1, 1)]), [(1, 1)].into());
     }
 }

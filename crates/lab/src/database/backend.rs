@@ -8,6 +8,8 @@
 use super::engine::Engine;
 use facts::counters::task_stat::{Scheduled, TaskStat};
 use facts::{Fact, Missing};
+use host::Live;
+use host::process::process_of;
 use rustix::time::{ClockId, clock_gettime};
 use std::fs;
 
@@ -109,9 +111,7 @@ fn is_process_of_postgresql(task: &SessionTask<'_>) -> Option<bool> {
 }
 
 fn is_thread_of_mariadb(tid: u32) -> Option<bool> {
-    let status = fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
-    let group =
-        status.lines().find_map(|it| it.strip_prefix("Tgid:"))?.trim().parse::<u32>().ok()?;
+    let group = process_of(&Live::this_machine(), tid)?;
     let name = fs::read_to_string(format!("/proc/{group}/comm")).ok()?;
     Some(matches!(name.trim(), "mariadbd" | "mysqld"))
 }

@@ -11,6 +11,7 @@ use facts::parse::trimmed;
 use facts::system::process::Process;
 use facts::system::roles::Product;
 use host::Source;
+use host::process::process_of;
 use host::server::{Extent, main_processes, product_of_process};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -104,9 +105,7 @@ fn of_process(source: &dyn Source, pid: u32) -> Result<FoundServer, String> {
     if process.is_kernel_thread {
         return Err(format!("it is the kernel thread {}", process.name));
     }
-    let status = source.text(&format!("/proc/{pid}/status")).unwrap_or_default();
-    let group = status.lines().find_map(|line| line.strip_prefix("Tgid:")).map(str::trim);
-    if let Some(group) = group.filter(|it| *it != pid.to_string()) {
+    if let Some(group) = process_of(source, pid).filter(|it| *it != pid) {
         return Err(format!("it is a thread of process {group}: name that"));
     }
     let product = product_of_process(source, pid);
