@@ -3,14 +3,14 @@
 //! What the trials cannot show is not here: that a run was cut short, that trials failed.
 
 use crate::compare::Measure;
-use crate::doubt::{Doubt, LoadOf, Raised};
+use crate::doubt::{Doubt, Raised};
 use crate::experiment;
-use crate::other_load::Taken;
+use crate::other_load::{Taken, busiest};
 use crate::record::{Arm, Record};
 use crate::stats::{LEAST_BATCHES, LEAST_BLOCKS, Sample, median, shift};
 use crate::trial::{Trial, TrialContext};
 use facts::system::roles::{Words, product_of};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Throttling in any part of a trial is a doubt: a millisecond a second of it is 0.1 %, less than what is compared.
 const THROTTLED_MS_A_SECOND: f64 = 1.0;
@@ -119,34 +119,11 @@ fn other_load(side: &Side<'_>) -> Option<Doubt> {
     let Taken { by_tasks_ns, of_ns, .. } = Taken::of(side.arm, &side.trials);
     let share = by_tasks_ns / of_ns.max(1.0);
     (share >= TAKEN).then(|| {
-        let by = others(&side.trials);
+        let by = busiest(&side.trials, TAKEN);
         let is_command = side.arm.workload == COMMAND && side.arm.settings.server.is_none();
         let server = by.iter().find_map(|it| product_named(&it.name)).filter(|_| is_command);
         Doubt::OtherLoad { share, by, server: server.map(str::to_owned) }
     })
-}
-
-/// Who took most of what others took, over the windows of all trials: the busiest by name.
-fn others(trials: &[&Trial]) -> Vec<LoadOf> {
-    const MOST: usize = 3;
-    let mut sums: BTreeMap<String, f64> = BTreeMap::new();
-    let mut of_ns = 0.0;
-    for around in trials.iter().filter_map(|it| it.surroundings.value()) {
-        let window_ns = around.window_ns as f64;
-        of_ns += window_ns;
-        let is_others = |loss: &str| matches!(loss, "other-tasks" | "kernel-threads");
-        for line in around.ledger.iter().filter(|it| is_others(it.loss) && !it.part.is_empty()) {
-            if let Some(share) = line.share.value() {
-                *sums.entry(line.part.to_owned()).or_default() += window_ns * share;
-            }
-        }
-    }
-    let share = |(name, ns): (String, f64)| LoadOf { name, share: ns / of_ns.max(1.0) };
-    let mut found: Vec<LoadOf> =
-        sums.into_iter().map(share).filter(|it| it.share >= TAKEN).collect();
-    found.sort_by(|a, b| b.share.total_cmp(&a.share));
-    found.truncate(MOST);
-    found
 }
 
 /// The database product whose processes have this name.

@@ -1,9 +1,14 @@
 //! What the hypervisor and other tasks took of the trials themselves, as far as they say: the ledger of a trial is of the second
 //! before it, too.
 
+use crate::doubt::LoadOf;
 use crate::record::Arm;
 use crate::trial::{Outcome, Trial, TrialContext};
 use crate::workloads::find;
+use std::collections::BTreeMap;
+
+/// The losses to other tasks.
+const BY_TASKS: [&str; 2] = ["other-tasks", "kernel-threads"];
 
 /// What others took of the CPUs, and of how much time.
 #[derive(Clone, Copy, Default)]
@@ -33,11 +38,7 @@ impl Taken {
             let lines = around.ledger.iter().filter(|it| losses.contains(&it.loss));
             window_ns * lines.filter_map(|it| it.share.value().copied()).sum::<f64>()
         };
-        Taken {
-            stolen_ns: by(&["stolen"]),
-            by_tasks_ns: by(&["other-tasks", "kernel-threads"]),
-            of_ns: window_ns,
-        }
+        Taken { stolen_ns: by(&["stolen"]), by_tasks_ns: by(&BY_TASKS), of_ns: window_ns }
     }
 
     /// What of it was taken from the trial itself: at most the time for which it was kept from its CPU, by either in proportion.
@@ -51,6 +52,29 @@ impl Taken {
             of_ns,
         })
     }
+}
+
+/// Who took most of what others took, over the windows of all trials, by name; none that took less than `least`.
+pub(crate) fn busiest(trials: &[&Trial], least: f64) -> Vec<LoadOf> {
+    const MOST: usize = 3;
+    let mut sums: BTreeMap<String, f64> = BTreeMap::new();
+    let mut of_ns = 0.0;
+    for around in trials.iter().filter_map(|it| it.surroundings.value()) {
+        let window_ns = around.window_ns as f64;
+        of_ns += window_ns;
+        let lines = around.ledger.iter().filter(|it| BY_TASKS.contains(&it.loss));
+        for line in lines.filter(|it| !it.part.is_empty()) {
+            if let Some(share) = line.share.value() {
+                *sums.entry(line.part.to_owned()).or_default() += window_ns * share;
+            }
+        }
+    }
+    let share = |(name, ns): (String, f64)| LoadOf { name, share: ns / of_ns.max(1.0) };
+    let mut found: Vec<LoadOf> =
+        sums.into_iter().map(share).filter(|it| it.share >= least).collect();
+    found.sort_by(|a, b| b.share.total_cmp(&a.share));
+    found.truncate(MOST);
+    found
 }
 
 impl std::iter::Sum for Taken {

@@ -8,7 +8,6 @@
 
 use super::log_reader::LogReader;
 use super::{PlannedArm, recorder};
-use crate::database::Monitor;
 use crate::failure::Failure;
 use crate::record::Arm;
 use crate::server::{Meter, ServerSelection};
@@ -71,7 +70,6 @@ impl Prepared {
         for arm in &planned {
             arm.workload.accepts(&arm.settings)?;
             refuse_denied(&arm.settings)?;
-            arm.settings.dsn.as_deref().map_or(Ok(()), |it| Monitor::of(it).map(drop))?;
         }
         let (sets, of_arm) = sets(&planned, is_machine_varied);
         let mut all: Vec<usize> = (0..sets.len()).collect();
