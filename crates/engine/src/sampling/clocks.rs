@@ -19,9 +19,16 @@ pub(super) fn probe(cpus: &CpuSet, turn: usize) -> PerCpu<ClockReading> {
     due.map(|&cpu| (cpu, pinned(cpu, || clock(Windows::SHORT)).flatten())).collect()
 }
 
-/// Times loads on the next of these CPUs, where that is due, but on none that somebody has cleared of other work, or may have.
-pub(super) fn loads(loads: &mut Loads, host: &HostView, cpus: &CpuSet) -> PerCpu<LoadReading> {
-    let open = open_to_us(host, cpus).unwrap_or_default();
+/// Times loads on the next of the busy CPUs, where that is due, but on none that somebody has cleared of other work, or may have.
+pub(super) fn loads(
+    loads: &mut Loads,
+    host: &HostView,
+    busy: impl FnOnce() -> CpuSet,
+) -> PerCpu<LoadReading> {
+    if !loads.is_due() {
+        return PerCpu::default();
+    }
+    let open = open_to_us(host, &busy()).unwrap_or_default();
     loads.read(&Live::this_machine(), &open).into_iter().collect()
 }
 

@@ -149,17 +149,17 @@ impl Watched {
         let (before, after) = (&self.before.counters, &self.after.counters);
         let interval = Interval { host: &self.host, before, after };
         let shown = self.cpus.as_ref().map_or(after.online.clone(), |it| it.and(&after.online));
-        let of_loads = match self.probing {
-            Probing::Needless => Probing::Busy,
-            probing => probing,
-        };
-        let of_loads = due(of_loads, &interval, &shown);
-        let of_clocks = due(self.probing, &interval, &shown);
         self.turn = self.turn.wrapping_add(1);
-        self.after.clocks = clocks::probe(&of_clocks, self.turn);
+        let clocks = clocks::probe(&due(self.probing, &interval, &shown), self.turn);
         if self.sampling.is_recorded() {
-            self.after.loads = clocks::loads(&mut self.loads, &self.host, &of_loads);
+            let probing = match self.probing {
+                Probing::Needless => Probing::Busy,
+                probing => probing,
+            };
+            let busy = || due(probing, &interval, &shown);
+            self.after.loads = clocks::loads(&mut self.loads, &self.host, busy);
         }
+        self.after.clocks = clocks;
     }
 
     /// Waits until the recording, if there is one, is on disk.

@@ -167,8 +167,7 @@ pub struct Taping {
 impl Taping {
     /// Records this machine, which is `host`, on `tape`: everything that samples have, and the clock of busy CPUs where no counter
     /// shows it, without which their ledger would be unexplained: 1.1 ms of each such CPU a second. On one busy CPU after the other it
-    /// also times loads. `told` hears the length of the
-    /// tape whenever it has grown.
+    /// also times loads. `told` is given the length of the tape whenever it has grown.
     ///
     /// Errors: there is no thread to be had.
     pub fn begin(
@@ -209,9 +208,8 @@ fn record(
     for turn in 0.. {
         sampling.counters(&mut sample.counters);
         if turn > 0 {
-            let busy = busy(host, &before, &sample);
-            sample.clocks = probe(&busy, &sample, turn);
-            sample.loads = clocks::loads(&mut loads, host, &busy);
+            sample.clocks = probe(host, &before, &sample, turn);
+            sample.loads = clocks::loads(&mut loads, host, || busy(host, &before, &sample));
         }
         // A disk that is full may have room for the next one.
         appended = appended.and(sampling.keep(&sample));
@@ -233,12 +231,12 @@ fn busy(host: &HostView, before: &Sample, after: &Sample) -> CpuSet {
     due(Probing::Busy, &Interval { host, before, after }, &after.online)
 }
 
-/// Probes busy CPUs, where no counter shows their clock.
-fn probe(busy: &CpuSet, after: &Sample, turn: usize) -> PerCpu<ClockReading> {
+/// Probes the CPUs that were busy between two samples, where no counter shows their clock.
+fn probe(host: &HostView, before: &Sample, after: &Sample, turn: usize) -> PerCpu<ClockReading> {
     if clocks::are_counted(&after.counters) {
         return PerCpu::default();
     }
-    clocks::probe(busy, turn)
+    clocks::probe(&busy(host, before, after), turn)
 }
 
 #[cfg(test)]

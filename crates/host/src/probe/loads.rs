@@ -78,13 +78,18 @@ impl Loads {
         Loads::default()
     }
 
+    /// Whether it is time for a reading.
+    pub fn is_due(&self) -> bool {
+        raw_ns() >= self.due_ns
+    }
+
     /// A reading on the next of `cpus`; `None` where none is due, or no CPU is there. `source` is this machine. A CPU on which the
     /// calling thread had to wait for long is left out from then on.
     ///
     /// Errors: the CPU is offline or outside of the thread's cpuset; the time counter does not move. What keeps one of the two
     /// times from being known is in the reading.
     pub fn read(&mut self, source: &dyn Source, cpus: &CpuSet) -> Option<(u32, Fact<LoadReading>)> {
-        if raw_ns() < self.due_ns {
+        if !self.is_due() {
             return None;
         }
         let is_next = |it: &u32| self.last_cpu.is_none_or(|last| *it > last);
