@@ -47,20 +47,13 @@ impl Look {
     /// A look in the rows of an answer that came at `at`: rows of sessions begin with `session` and have their parts separated by
     /// tabs, the others are counters of the log. Statements are kept where `with_statements`.
     pub fn parse(rows: &[String], at: u64, with_statements: bool) -> Look {
-        let mut groups: BTreeMap<SessionGroup, u32> = BTreeMap::new();
-        for row in rows.iter().filter_map(|it| it.strip_prefix(SESSION)) {
-            if let Some(group) = group(row, with_statements) {
-                let n = group.n;
-                let sum = groups.entry(SessionGroup { n: 0, ..group }).or_default();
-                *sum = sum.saturating_add(n);
-            }
-        }
+        let sessions = rows.iter().filter_map(|it| it.strip_prefix(SESSION));
+        let mut sessions = added_up(sessions.filter_map(|it| group(it, with_statements)));
         let log: Vec<&String> = rows.iter().filter(|it| !it.starts_with(SESSION)).collect();
-        if groups.len() > MOST_GROUPS {
-            groups = without_statements(groups);
+        if sessions.len() > MOST_GROUPS {
+            let plain = |it| SessionGroup { statement: String::new(), ..it };
+            sessions = added_up(sessions.into_iter().map(plain));
         }
-        let sessions = groups.into_iter().map(|(group, n)| SessionGroup { n, ..group });
-        let mut sessions: Vec<SessionGroup> = sessions.collect();
         if sessions.len() > MOST_GROUPS {
             // The smallest are left out; that something is hidden is never.
             sessions.sort_by_key(|it| Reverse((it.is_hidden(), it.n)));
@@ -92,14 +85,15 @@ impl SessionGroup {
     }
 }
 
-/// The same sessions in fewer groups.
-fn without_statements(groups: BTreeMap<SessionGroup, u32>) -> BTreeMap<SessionGroup, u32> {
-    let mut merged: BTreeMap<SessionGroup, u32> = BTreeMap::new();
-    for (group, n) in groups {
-        let sum = merged.entry(SessionGroup { statement: String::new(), ..group }).or_default();
+/// Each kind of session once, with how many there are of it.
+fn added_up(groups: impl Iterator<Item = SessionGroup>) -> Vec<SessionGroup> {
+    let mut sums: BTreeMap<SessionGroup, u32> = BTreeMap::new();
+    for group in groups {
+        let n = group.n;
+        let sum = sums.entry(SessionGroup { n: 0, ..group }).or_default();
         *sum = sum.saturating_add(n);
     }
-    merged
+    sums.into_iter().map(|(group, n)| SessionGroup { n, ..group }).collect()
 }
 
 /// `N, backend, state, kind of event, event, statement`.

@@ -131,8 +131,7 @@ pub fn why(a: &Recording, b: &Recording) -> Result<Why, Incomparable> {
     let n_seconds: usize = seconds.iter().map(|it| it.len()).sum();
     let elapsed_s: f64 = seconds.iter().flat_map(|it| it.iter()).map(|it| it.elapsed_s).sum();
     let piece_s = length as f64 * elapsed_s / n_seconds.max(1) as f64;
-    let n_pieces = pieces.each_ref().map(Vec::len);
-    let pieces = n_pieces;
+    let pieces = pieces.each_ref().map(Vec::len);
     Ok(Why { metric, work, totals, piece_s, pieces, rate, cost, loads, shares, causes })
 }
 

@@ -1,5 +1,6 @@
 //! What two arms took of a database server's log, in words and in JSON.
 
+use crate::wording::milliseconds as ms;
 use lab::comparison::Comparison;
 use lab::record::Record;
 use lab::server_log::LogWork;
@@ -52,10 +53,6 @@ fn untimed(works: &[LogWork]) -> String {
     let setting = works.iter().any(|it| it.is_timing_off);
     let setting = if setting { ": track_wal_io_timing is off" } else { "" };
     format!("how long each took is unknown, because the server does not time them{setting}")
-}
-
-fn ms(ns: f64) -> String {
-    format!("{:.2} ms", ns / 1e6)
 }
 
 /// Two digits behind the point; of a small number two that are no zeros.

@@ -3,6 +3,7 @@
 use super::{from, number, percent, text};
 use crate::document::{Align, Table, Text};
 use crate::harmless::harmless;
+use crate::wording::milliseconds as ms;
 use facts::Fact;
 use rules::spans::{ServerSeen, Span, WaitShare};
 
@@ -41,7 +42,7 @@ pub(super) fn table(spans: &[Span]) -> Option<Table> {
     Some(Table::new(&headings, spans.iter().map(row)))
 }
 
-/// Whether a server was watched in any of them: also one that never answered.
+/// Whether a server answered in any of them; of one that never did, a note says so.
 pub(super) fn is_watched(spans: &[Span]) -> bool {
     let is_of = |it: &Span| it.server.is_ok() || !it.phases.is_empty();
     spans.iter().any(is_of)
@@ -74,11 +75,6 @@ fn waits(seen: &ServerSeen) -> Fact<String> {
 
 fn event(wait: &WaitShare) -> String {
     if wait.event.is_empty() { "none".to_owned() } else { harmless(&wait.event).into_owned() }
-}
-
-/// Nanoseconds as milliseconds.
-pub(super) fn ms(ns: f64) -> String {
-    format!("{:.2} ms", ns / 1e6)
 }
 
 /// All of it that is known in one sentence, as a note of a ledger.

@@ -5,7 +5,7 @@ use crate::bench::grouped;
 use crate::document::{Align, Table, Text};
 use crate::wording::four_digits;
 use facts::{Fact, Missing};
-use lab::why::{Task, Totals, Why};
+use lab::why::{LoadTimes, Loads, Task, Totals, Why};
 use rules::spans::Who;
 
 /// One number of both recordings.
@@ -70,9 +70,7 @@ pub(super) fn rows(why: &Why) -> Vec<Row> {
     rows.push(row(Quantity::Share, quota, &|it| share(it, &it.lines.quota)));
     rows.push(row(Quantity::Share, "slow clock".to_owned(), &|it| share(it, &it.lines.slow)));
     rows.push(row(Quantity::Share, "stolen".to_owned(), &|it| share(it, &it.lines.stolen)));
-    for (from, times) in
-        [("memory", &why.loads.memory), ("the last-level cache", &why.loads.last_level)]
-    {
+    for (from, times) in kinds_of_loads(&why.loads) {
         let values =
             [0, 1].map(|it| times.as_ref().map(|times| times.ns[it]).map_err(Missing::clone));
         rows.push(Row { quantity: Quantity::Load, label: format!("load from {from}"), values });
@@ -102,6 +100,11 @@ fn names(why: &Why, is_wanted: impl Fn(&Task) -> bool) -> Vec<(Who, String)> {
 /// CPU time of tasks for each unit of work, in ms.
 pub(super) fn cost_ms(why: &Why, of: &Totals, is_wanted: impl Fn(&Task) -> bool) -> Fact<f64> {
     Ok(of.ran(is_wanted)? / (of.number() / over_s(why)) * 1e3)
+}
+
+/// Loads by where they came from.
+pub(super) fn kinds_of_loads(loads: &Loads) -> [(&'static str, &Fact<LoadTimes>); 2] {
+    [("memory", &loads.memory), ("the last-level cache", &loads.last_level)]
 }
 
 /// CPU seconds of a line as a share of the time of all CPUs.

@@ -1,6 +1,6 @@
 //! The verdict on two recordings and its causes, in sentences.
 
-use super::rows::{Quantity, cost_ms, rate, share};
+use super::rows::{Quantity, cost_ms, kinds_of_loads, rate, share};
 use super::unit_of_work;
 use crate::bench::differs::{Kind, percents, signed};
 use crate::bench::{cleared, confidence, unclear};
@@ -221,11 +221,14 @@ fn of_loads(why: &Why) -> String {
     }
 }
 
+/// The kinds of loads whose times are known of both recordings.
+fn known(loads: &Loads) -> impl Iterator<Item = (&'static str, &LoadTimes)> {
+    kinds_of_loads(loads).into_iter().filter_map(|(from, it)| Some((from, it.as_ref().ok()?)))
+}
+
 /// `loads from memory took 14 % longer in B, too (99.5 % interval 12 to 16 %)`.
 fn moved(loads: &Loads, shares: &Shares) -> String {
-    let kinds = [("memory", &loads.memory), ("the last-level cache", &loads.last_level)];
-    let known = kinds.into_iter().filter_map(|(from, it)| Some((from, it.as_ref().ok()?)));
-    let words = known.filter(|(_, it)| it.moved_with(shares)).filter_map(|(from, it)| {
+    let words = known(loads).filter(|(_, it)| it.moved_with(shares)).filter_map(|(from, it)| {
         let ratio = it.moments.verdict.ratio()?;
         let (change, Interval { low, high }) = ratio.change();
         let is_less = change < 0.0;
@@ -242,9 +245,7 @@ fn moved(loads: &Loads, shares: &Shares) -> String {
 
 /// `a load from memory takes 95.0 ns in A and 140 ns in B, 47 % longer (99.5 % interval 45 to 50 %)`.
 fn loads(why: &Why) -> String {
-    let kinds = [("memory", &why.loads.memory), ("the last-level cache", &why.loads.last_level)];
-    let known = kinds.into_iter().filter_map(|(from, it)| Some((from, it.as_ref().ok()?)));
-    let words: Vec<String> = known
+    let words: Vec<String> = known(&why.loads)
         .map(|(from, it)| {
             let [a, b] = it.ns.map(|it| Quantity::Load.shown(it));
             format!("a load from {from} takes {a} in A and {b} in B{}", change(it))
