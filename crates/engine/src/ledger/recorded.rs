@@ -21,7 +21,7 @@ pub struct Recorded {
     pub host: HostView,
     /// The ledger of the longest segment.
     pub ledger: Ledger,
-    /// What was seen of a database server meanwhile; `None` where none was watched, or it never answered.
+    /// What was seen of a database server in that time; `None` where none was watched, or it never answered.
     pub server: Option<Fact<ServerSeen>>,
 }
 

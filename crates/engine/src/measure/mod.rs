@@ -104,18 +104,18 @@ pub type Gauge<'a> = dyn Fn(Option<Duration>) -> Box<dyn FnMut(Duration)> + 'a;
 /// The time between two updates that an eye can follow.
 pub(crate) const STEP: Duration = Duration::from_millis(200);
 
-/// Waits that long, or until the user wants to stop, and calls `meanwhile` at each step.
+/// Waits that long, or until the user wants to stop, and calls `at_each_step` before each [`STEP`].
 pub(crate) fn wait(
     interrupt: &Interrupt,
     length: Duration,
     gauge: &Gauge<'_>,
-    mut meanwhile: impl FnMut(),
+    mut at_each_step: impl FnMut(),
 ) {
     let mut show = gauge(Some(length));
     let started = now();
     while let Some(left) = length.checked_sub(started.elapsed()).filter(|it| !it.is_zero()) {
         show(started.elapsed());
-        meanwhile();
+        at_each_step();
         if interrupt.wait(left.min(STEP)) {
             break;
         }

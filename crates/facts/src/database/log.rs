@@ -343,7 +343,7 @@ mod tests {
     fn a_server_that_counts_no_syncs_has_its_writes_and_one_that_made_none_has_none() {
         let before = parsed("wal_write 5\nwal_sync 0");
         assert_eq!(parsed("wal_write 9\nwal_sync 0").since(&before).durable(), Ok(4));
-        // Nothing was made durable meanwhile.
+        // Two reads between which nothing was made durable.
         let before = parsed("wal_write 5\nwal_sync 3");
         assert_eq!(parsed("wal_write 9\nwal_sync 3").since(&before).durable(), Ok(0));
     }

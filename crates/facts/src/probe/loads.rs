@@ -1,7 +1,7 @@
 //! How long loads take that each need the one before: from the last-level cache, and from memory.
 //!
-//! Such a chain shows what CPUs share and no clock shows: whoever fills the last-level cache, or uses the bandwidth of memory, makes the
-//! same code need more time at the same clock: a neighbour, or the workload itself. The probe's program is in `host::probe::Loads`; what
+//! Such a chain shows what CPUs share and no clock shows. A neighbour, or the workload itself, that fills the last-level cache or
+//! uses the bandwidth of memory makes the same code take more time at the same clock. The probe's program is in `host::probe::Loads`; what
 //! its times mean is decided here.
 //!
 //! *Memory*: the lines were flushed from all caches just before, so each load goes to memory, however large the caches are.

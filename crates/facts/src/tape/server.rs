@@ -134,7 +134,7 @@ fn count(bytes: &mut Bytes, most: usize) -> Result<usize, Expected> {
     }
 }
 
-/// A text of at most so many bytes.
+/// A text of at most `most` bytes.
 fn text(bytes: &mut Bytes, most: usize) -> Result<String, Expected> {
     let text = bytes.text()?;
     if text.len() > most {

@@ -2,7 +2,7 @@
 //!
 //! A call that ends while a quota is used up may be held right on its way back to the program, after its tracepoint
 //! (throttle_cfs_rq_work, kernel/sched/fair.c, Linux 6.18). So what is measured is the time of a call without any wait for a
-//! CPU; whoever knows how long the program saw the call last knows the wait, too.
+//! CPU. The wait is what is left of the time that the program itself measured.
 
 use super::waits::Left;
 use super::{Event, What};

@@ -15,9 +15,9 @@ use run::{Plan, run, tape};
 use servers::{Product, Server};
 use trees::{Manner, TREES};
 
-/// A run with an intruder from one second to another, and one of so many seconds with a quota.
+/// A run of `lengths.0` seconds with an intruder between the two seconds of `lengths.1`, and one of `throttled` seconds with a quota.
 fn prove(product: Product, is_traced: bool, lengths: (u32, (u32, u32)), throttled: u32) {
-    // A group can be removed when nobody is in it: it is dropped after the server.
+    // The group is dropped after the server: the kernel removes only empty ones.
     let group = Group::make(40_000);
     let Some(server) = Server::start(product) else { return };
     let folder = tempfile::tempdir().unwrap();
@@ -36,7 +36,7 @@ fn prove(product: Product, is_traced: bool, lengths: (u32, (u32, u32)), throttle
         let text = printed(&["ledger", "--from", quota.to_str().unwrap()]);
         let throttled = group.throttled();
         println!("throttled in {throttled:.2} of the periods");
-        // Beside a compiler a server does not come to its quota.
+        // While a compiler runs too, the server may get less than its quota.
         if throttled > 0.5 && !text.contains("idle by a CPU quota") {
             faults.push(format!("no quota is named: {text}"));
         }

@@ -154,7 +154,7 @@ impl Process {
 }
 
 impl Tasks {
-    /// What ran before the first reading is nobody's.
+    /// What ran before the first reading is not counted.
     fn read(&mut self, is_first: bool) {
         // Before the list of processes: whose time is in its parent's by then is not in the list any more.
         let ticks: BTreeMap<u32, Stat> =

@@ -97,7 +97,7 @@ impl Server {
         }
     }
 
-    /// The client's words: it works for so many seconds and prints a number each second.
+    /// The client's command line: it runs for `seconds` and prints its rate each second.
     pub(super) fn client(&self, seconds: u32) -> Vec<String> {
         let words = match self.product {
             Product::Postgresql => {

@@ -1,7 +1,8 @@
 //! PostgreSQL: statements, and what it counts of its write-ahead log.
 //!
 //! A backend writes the log itself at its commit, for all that wait, and not the WAL writer (src/backend/access/transam/
-//! README, "Asynchronous Commit"). What it counts of them is read as of every server (`facts::database`). COMMIT in a DO block: from version 11 on.
+//! README, "Asynchronous Commit"). What it counts of them is read as of every server (`facts::database`). COMMIT in a DO block: from
+//! version 11 on.
 
 use super::{BATCH, Dialect, each};
 use crate::database::{claim, claimed};
