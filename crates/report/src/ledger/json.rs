@@ -83,8 +83,8 @@ struct Line<'a> {
     #[schemars(range(min = 0))]
     uncertainty_s: f64,
     /// Of a line of tasks: interrupts and softirqs that came while they ran. They are not in `time_s` and have lines of their own;
-    /// the scheduler counts both together, unless the kernel was built with CONFIG_IRQ_TIME_ACCOUNTING. null where it is unknown,
-    /// and on other lines.
+    /// the scheduler counts both together, unless the kernel was built with CONFIG_IRQ_TIME_ACCOUNTING; of useful work with the
+    /// lines of the clock, which were taken from it. null on other lines.
     #[schemars(range(min = 0))]
     interrupted_s: Option<f64>,
     /// Of traced softirqs: which tasks they ran on top of, the largest first. A softirq of the loopback interface runs on top of the

@@ -9,7 +9,7 @@ use super::evidence::{EndedTasks, Evidence};
 use super::owner::Owner;
 use super::run_time::{Accounting, Sum, sum};
 use super::stolen::stolen;
-use super::tasks::{Share, TaskIndex, TaskTimes};
+use super::tasks::{Interrupted, Share, TaskIndex, TaskTimes};
 use facts::trace::CpuTotals;
 use facts::{CpuSet, Fact};
 use std::collections::BTreeMap;
@@ -197,15 +197,28 @@ fn make_room(cpus: &mut BTreeMap<u32, Counted>, ended_ns: u64) {
         return;
     }
     let room_ns = cpus.values().map(Counted::room_ns).fold(0, u64::saturating_add);
-    let strangers = cpus.values().map(|it| it.times.ns_of(Owner::Other));
-    let all_ns = strangers.fold(0, u64::saturating_add);
-    let cut_ns = ended_ns.saturating_sub(room_ns).min(all_ns / MOST_CUT);
-    for share in cpus.values_mut().flat_map(|it| &mut it.times.shares) {
-        if share.owner == Owner::Other {
-            share.cut_ns = part(share.ns, cut_ns, all_ns).min(share.ns);
-            share.ns -= share.cut_ns;
-        }
-    }
+    let all_ns = strangers_ns(cpus.values().map(|it| &it.times));
+    let lacking_ns = ended_ns.saturating_sub(room_ns);
+    cpus.values_mut().for_each(|it| {
+        cut_strangers(&mut it.times, lacking_ns, all_ns);
+    });
+}
+
+/// What strangers' tasks ran on all CPUs.
+fn strangers_ns<'a>(cpus: impl Iterator<Item = &'a TaskTimes>) -> u64 {
+    cpus.map(|it| it.ns_of(Owner::Other)).fold(0, u64::saturating_add)
+}
+
+/// Takes this CPU's part of `ns` from strangers' tasks, which ran `all_ns` on all CPUs; at most as much as they are unsure by.
+fn cut_strangers(times: &mut TaskTimes, ns: u64, all_ns: u64) -> u64 {
+    let cut_ns = ns.min(all_ns / MOST_CUT);
+    let strangers = times.shares.iter_mut().filter(|it| it.owner == Owner::Other);
+    let cut = strangers.map(|share| {
+        share.cut_ns = part(share.ns, cut_ns, all_ns).min(share.ns);
+        share.ns -= share.cut_ns;
+        share.cut_ns
+    });
+    cut.fold(0, u64::saturating_add)
 }
 
 /// Takes from the CPUs with more tasks' time than all tasks ran there, and gives it to those with less.
@@ -272,6 +285,9 @@ impl Scope<'_, '_> {
         let Some((own_ns, unsure_ns)) = self.untraced_of_chosen(cpus, &traced) else {
             return traced;
         };
+        // Where a switch to a task and the one back are both lost, the time is another task's without a gap.
+        let lacking_ns = own_ns.saturating_sub(unsure_ns).saturating_sub(all_lost_ns);
+        let all_ns = strangers_ns(traced.values().map(|it| &it.times));
         let own_ns = own_ns.min(all_lost_ns);
         for it in traced.values_mut().filter(|it| it.lost_ns > 0) {
             it.own_ns = part(it.lost_ns, own_ns, all_lost_ns);
@@ -281,6 +297,11 @@ impl Scope<'_, '_> {
                 let known_ns = rest_ns.saturating_add(part(unsure_ns, it.lost_ns, all_lost_ns));
                 it.times.uncertainty_ns = it.times.uncertainty_ns.min(known_ns);
             }
+        }
+        for it in traced.values_mut() {
+            let cut_ns = cut_strangers(&mut it.times, lacking_ns, all_ns);
+            it.own_ns = it.own_ns.saturating_add(cut_ns);
+            it.lost_ns = it.lost_ns.saturating_add(cut_ns);
         }
         traced
     }
@@ -376,7 +397,7 @@ impl Scope<'_, '_> {
 
 /// Time of tasks of which nothing else is known.
 fn unattributed(owner: Owner, name: &str, ns: u64) -> Share {
-    Share { owner, name: name.to_owned(), ns, interrupted: None, cut_ns: 0 }
+    Share { owner, name: name.to_owned(), ns, interrupted: Some(Interrupted::default()), cut_ns: 0 }
 }
 
 #[cfg(test)]

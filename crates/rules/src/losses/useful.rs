@@ -43,8 +43,6 @@ fn measure(books: &Books<'_>) -> Fact<Vec<Entry>> {
         ns: crate::ledger::amount::signed(part(work.useful_ns, share.ns, all)),
         method: entry.method.max(clock.method),
         uncertainty_ns: part(work.uncertainty_ns, share.ns, all),
-        // That would be time at another clock.
-        interrupted_ns: None,
         ..entry
     };
     Ok(entries.map(at_reference).collect())
@@ -52,7 +50,20 @@ fn measure(books: &Books<'_>) -> Fact<Vec<Entry>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::books::{SECOND, loss, replaced, unexplained, untraced, without};
+    use crate::fixture::books::{SECOND, ledger, loss, replaced, unexplained, untraced, without};
+
+    #[test]
+    fn interrupts_and_the_clocks_lines_make_it_what_the_scheduler_counts() {
+        let task = "task 10 postgres 560000000";
+        let text = replaced(SECOND, &[(task, &format!("{task} interrupts 300 13000000"))]);
+        let ledger = ledger(&text);
+        let sum = |id: &str| {
+            let lines = ledger.lines.iter().filter(|it| it.loss.id == id);
+            lines.map(|it| (*it.ns.as_ref().unwrap(), it.interrupted_ns)).next().unwrap()
+        };
+        let ((useful, interrupted), (slow, of_clock)) = (sum("useful"), sum("slow-clock"));
+        assert_eq!((useful + slow, interrupted, of_clock), (560_000_000, Some(13_000_000), None));
+    }
 
     #[test]
     fn a_task_that_was_born_between_the_samples_counts_from_its_birth() {

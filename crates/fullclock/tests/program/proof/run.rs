@@ -1,6 +1,6 @@
 //! A client's run in a server, recorded and measured by the program, with the sampler next to it.
 
-use super::sampler::{Sampler, Sums, Times, now};
+use super::sampler::{Sampler, Sums, Times, now, stat};
 use super::servers::{Product, Server};
 use crate::support::{found, fullclock, is_of, printed};
 use serde_json::Value;
@@ -26,7 +26,9 @@ pub(super) struct Run {
     pub(super) pieces: Vec<Piece>,
     /// The ledger of the client, as JSON.
     pub(super) ledger: Value,
-    /// That of the server's sessions, over some seconds before the intruder came, and when it was measured.
+    /// What the client ran until it ended, by the kernel's word to its parent, in seconds.
+    pub(super) client_ran: f64,
+    /// That of the server's sessions, over some seconds before the intruder came, and when its program ran.
     pub(super) sessions: Value,
     pub(super) sums: Sums,
     /// When the intruder began and ended, in seconds since 1970.
@@ -71,8 +73,10 @@ pub(super) fn run(server: &Server, product: Product, plan: Plan, tape: &Path) ->
     let watch =
         ["watch", "--csv", "--record", tape.to_str().unwrap(), "--client", product.client()];
     let measured = [program, "ledger", "--json", "--output", ledger_file, "--trace", trace, "--"];
+    let reaped = folder.path().join("reaped");
+    let parent = ["sh", "-c", "\"$@\" && cat /proc/$$/stat >\"$0\"", reaped.to_str().unwrap()];
     let client = server.client(plan.seconds);
-    let client: Vec<&str> = client.iter().map(String::as_str).collect();
+    let client: Vec<&str> = parent.into_iter().chain(client.iter().map(String::as_str)).collect();
 
     let sampler = Sampler::start();
     sleep(Duration::from_millis(500));
@@ -105,7 +109,8 @@ pub(super) fn run(server: &Server, product: Product, plan: Plan, tape: &Path) ->
 
     let ledger: Value = serde_json::from_str(&std::fs::read_to_string(&ledger).unwrap()).unwrap();
     is_of(include_str!("../../../../../schemas/ledger-2.json"), &ledger);
-    Run { pieces: pieces(tape, began), ledger, sessions, sums, intruder, pidstat }
+    let client_ran = stat(&std::fs::read_to_string(&reaped).unwrap()).unwrap().children;
+    Run { pieces: pieces(tape, began), ledger, client_ran, sessions, sums, intruder, pidstat }
 }
 
 impl Product {
@@ -139,7 +144,6 @@ fn sessions(server: &Server, trace: &str, is_traced: bool) -> Value {
     let output = traceable(&arguments, is_traced).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut value: Value = serde_json::from_slice(&output.stdout).unwrap();
-    // The middle of its time is known to a fraction of a second.
     value["from"] = from.into();
     value["to"] = now().into();
     value

@@ -158,7 +158,7 @@ impl Tasks {
     fn read(&mut self, is_first: bool) {
         // Before the list of processes: whose time is in its parent's by then is not in the list any more.
         let ticks: BTreeMap<u32, Stat> =
-            self.processes.keys().filter_map(|pid| Some((*pid, stat(*pid)?))).collect();
+            self.processes.keys().filter_map(|pid| Some((*pid, stat_of(*pid)?))).collect();
         let alive: BTreeSet<u32> = numbers("/proc").collect();
         for &pid in &alive {
             self.read_process(pid, is_first);
@@ -184,7 +184,7 @@ impl Tasks {
     }
 
     fn read_process(&mut self, pid: u32, is_first: bool) {
-        let Some(stat) = stat(pid) else { return };
+        let Some(stat) = stat_of(pid) else { return };
         let process = self.processes.entry(pid).or_default();
         process.parent = stat.parent;
         let title = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -256,16 +256,18 @@ impl Tasks {
     }
 }
 
-struct Stat {
+/// A process's times.
+pub(super) struct Stat {
     name: String,
     parent: u32,
-    /// User and system time of all its threads and of the children that it has waited for, in seconds.
+    /// User and system time of all its threads, in seconds.
     own: f64,
-    children: f64,
+    /// The same of the children that it has waited for.
+    pub(super) children: f64,
 }
 
-fn stat(pid: u32) -> Option<Stat> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+/// Of the text of /proc/PID/stat.
+pub(super) fn stat(text: &str) -> Option<Stat> {
     let (name, rest) = text.split_once('(')?.1.rsplit_once(") ")?;
     let fields: Vec<&str> = rest.split(' ').collect();
     let seconds = |at: usize| Some(fields.get(at)?.parse::<f64>().ok()? * TICK);
@@ -275,6 +277,10 @@ fn stat(pid: u32) -> Option<Stat> {
         own: seconds(11)? + seconds(12)?,
         children: seconds(13)? + seconds(14)?,
     })
+}
+
+fn stat_of(pid: u32) -> Option<Stat> {
+    stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
 fn scheduled(text: &str) -> Option<Times> {

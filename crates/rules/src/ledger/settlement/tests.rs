@@ -94,6 +94,24 @@ fn a_trace_that_lost_sight_of_a_task_is_told_of_its_time_and_of_no_more() {
 }
 
 #[test]
+fn time_that_a_trace_gave_to_a_stranger_is_that_of_the_chosen_who_are_known_to_have_run() {
+    let counts = ("postgres user 0 578000000", "postgres user 0 78000000");
+    let text = |ended: &str| {
+        let observer = format!("observer 20\nchosen 11\nended {ended}");
+        with_sum(
+            &replaced(SECOND, &[LOST, &[counts, ("observer 20", &observer)]].concat()),
+            "687000000",
+        )
+    };
+    let others = |ended: &str| loss("other-tasks", &text(ended));
+    // The trace lost sight of 100 ms, and has 460 ms of postgres.
+    assert!(others("100000000").starts_with("postgres 460.0 ms"), "{}", others("100000000"));
+    assert!(others("115000000").starts_with("postgres 445.0 ms"), "{}", others("115000000"));
+    assert!(others("900000000").starts_with("postgres 437.0 ms"), "{}", others("900000000"));
+    assert_eq!(unexplained(&text("115000000")), unexplained(&text("100000000")));
+}
+
+#[test]
 fn the_tasks_own_counts_are_better_than_a_trace_that_lost_sight_of_more() {
     let useful = loss("useful", &with_sum(&replaced(SECOND, LOST), "688000000"));
     assert!(useful.contains("by counter"), "{useful}");
