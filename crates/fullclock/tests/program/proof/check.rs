@@ -14,7 +14,7 @@ const WAIT: f64 = 0.03;
 
 /// The same of a trace: a wait of a few microseconds, of which a client in a server with a quota has thousands a second, holds its own
 /// events.
-const TRACED_WAIT: f64 = 0.15;
+const TRACED_WAIT: f64 = 0.25;
 
 /// The sampler reads each task somewhere in a quarter of a second around a moment: what all tasks of a role waited in that may be in
 /// one and not in the other, at both ends.
@@ -218,8 +218,10 @@ impl Check<'_> {
             let ours = (ours + clock) / capacity;
             let (least, most) = truth(roles);
             let (least, most) = (least / capacity, most / capacity);
-            // Untraced, tasks that ended have no name, and those of a server end with their client.
-            if !self.is_traced && program != chosen {
+            // Without a trace that shows more, tasks that ended have no name, and those of a server end with their client.
+            let has_nameless =
+                time_of(ledger, "tasks that ended or moved", false) > POINT * capacity;
+            if program != chosen && (!self.is_traced || has_nameless) {
                 return None;
             }
             println!("{of}: {program} {ours:.4}, sampler {least:.4} to {most:.4}");
