@@ -51,6 +51,18 @@ impl HostView {
         }
     }
 
+    /// The highest clock that the limits of a policy leave: Linux's, the firmware's, and that of intel_pstate for all CPUs.
+    ///
+    /// `None` where its maximum is unknown; a limit that is unknown limits nothing.
+    pub fn ceiling_of(&self, policy: &Policy) -> Option<Hertz> {
+        let max = *policy.cpuinfo_max.as_ref().ok()?;
+        let limits = [policy.scaling_max.as_ref(), policy.bios_limit.as_ref()];
+        let lowest =
+            limits.into_iter().flatten().filter(|it| it.0 > 0).fold(max, |low, it| low.min(*it));
+        let percent = self.pstate.intel.max_perf_pct.as_ref().map_or(100, |it| (*it).min(100));
+        Some(lowest.min(Hertz(max.0 / 100 * percent)))
+    }
+
     /// Whether a limit lets every clock of acpi-cpufreq's table pass but the one that stands for turbo.
     pub fn leaves_out_turbo(&self, policy: &Policy, limit: Hertz, full: Hertz) -> bool {
         policy.driver.as_deref() == Ok("acpi-cpufreq")

@@ -67,6 +67,20 @@ impl Policy {
         Ok(matches!(driver.as_str(), "intel_pstate" | "amd-pstate-epp" | "amd_pstate_epp"))
     }
 
+    /// Whether the driver has `bios_limit` (`.bios_limit` of drivers/cpufreq/*.c): true where the driver is unknown.
+    pub fn asks_firmware_for_a_limit(&self) -> bool {
+        const NONE: [&str; 5] =
+            ["intel_", "amd-pstate", "amd_pstate", "cppc_cpufreq", "cpufreq-dt"];
+        let driver = self.driver.as_deref().unwrap_or_default();
+        !NONE.iter().any(|it| driver.starts_with(it))
+    }
+
+    /// Whether its highest clock is above the nominal one where there is turbo; true where the driver is unknown. That of
+    /// pcc-cpufreq, of device trees and of SCMI is the nominal clock in any case.
+    pub fn shows_turbo(&self) -> bool {
+        self.driver.as_deref().map_or(true, |it| it == "acpi-cpufreq" || it.starts_with("intel_"))
+    }
+
     /// Whether the driver requests turbo clocks, so that the limits include turbo. Other drivers request the nominal
     /// clock, and the hardware adds turbo.
     pub fn asks_for_turbo(&self) -> bool {

@@ -230,6 +230,26 @@ mod tests {
     }
 
     #[test]
+    fn a_firmware_limit_that_is_unknown_hides_no_other_limit() {
+        let nominal = format!("//- {CPU}/cpu0/acpi_cppc/nominal_freq\n2801\n");
+        let capped = |driver: &str| {
+            nominal.clone()
+                + &epyc(&format!(
+                    "scaling_driver {driver}\ncpuinfo_max_freq 3739225\nbios_limit !denied\nscaling_max_freq 400000\n\
+                 scaling_min_freq 400000\ncpuinfo_min_freq 400000"
+                ))
+        };
+        for driver in ["acpi-cpufreq", "amd-pstate-epp"] {
+            assert!(verdict(&CHECK, &capped(driver)).starts_with("high: scaling_max_freq keeps"));
+        }
+        // Where the firmware may ask for the same, another limit of Linux helps nobody.
+        let fix = findings(&CHECK, &capped("acpi-cpufreq")).remove(0).fix;
+        assert!(fix.apply.is_empty() && fix.lasting.unwrap().starts_with("look at bios_limit"));
+        let fix = findings(&CHECK, &capped("amd-pstate-epp")).remove(0).fix;
+        assert_eq!(fix.apply, ["scaling-max=max"]);
+    }
+
+    #[test]
     fn nominal_against_boost_is_no_limit_on_an_epyc() {
         let policy = "scaling_driver acpi-cpufreq\ncpuinfo_max_freq 3739225\nbios_limit 2800000\nscaling_max_freq 2800000";
         let nominal = format!("//- {CPU}/cpu0/acpi_cppc/nominal_freq\n2801\n");

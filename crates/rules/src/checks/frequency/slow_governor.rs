@@ -76,6 +76,10 @@ fn governs(policy: &Policy) -> Result<Option<&str>, &Missing> {
 fn judge(host: &HostView, governor: &str, policies: &[&Policy]) -> Option<Finding> {
     let slowed: Vec<&Policy> = policies.iter().copied().filter(|it| is_slowed(host, it)).collect();
     let (severity, subject) = match governor {
+        // Another limit keeps the clock where it is, and that check says so.
+        "powersave" | "userspace" if policies.iter().all(|it| is_at_its_limit(host, it)) => {
+            (Severity::Low, policies)
+        }
         "powersave" => (Severity::High, policies),
         "conservative" | "ondemand" if slowed.is_empty() => (Severity::Low, policies),
         "conservative" | "ondemand" => (Severity::Medium, &*slowed),
@@ -85,23 +89,42 @@ fn judge(host: &HostView, governor: &str, policies: &[&Policy]) -> Option<Findin
     };
     let cpus: CpuSet = subject.iter().flat_map(|it| it.cpus.iter()).collect();
     let example = subject.first()?;
-    let message = format!("governor {governor} {}", behaviour(governor));
+    let by_mailbox = example.driver.as_deref() == Ok(PCC) && is_dynamic(governor);
+    let behaviour = if by_mailbox { BY_MAILBOX } else { behaviour(governor) };
+    let message = format!("governor {governor} {behaviour}");
     let mut finding = Finding::new(severity, Confidence::High, message)
         .on(cpus.clone(), host.topology.n_online())
-        .evidence(example.path("scaling_governor"), governor)
-        .fix_by_on("governor", "performance", cpus)
-        .fix_lasting(persist::governor(host));
-    if let Some((clock, full)) = clocks(host, example) {
-        let share = 100.0 * (1.0 - clock.share_of(full));
+        .evidence(example.path("scaling_governor"), governor);
+    if by_mailbox {
+        finding = finding.evidence(example.path("scaling_driver"), PCC).fix_lasting(OUT_OF_MAILBOX);
+    } else {
+        finding = finding.fix_lasting(persist::governor(host));
+    }
+    finding = finding.fix_by_on("governor", "performance", cpus);
+    if let Some(Clocks { clock, ceiling, .. }) = clocks(host, example) {
+        let share = 100.0 * (1.0 - clock.share_of(ceiling));
         finding = finding.evidence(example.path("scaling_cur_freq"), clock.khz());
         if share >= 2.0 {
             finding = finding.cost(
                 format!("up to {share:.0} % of the clock while it lasts"),
-                format!("{clock} of {full}"),
+                format!("{clock} of {ceiling}"),
             );
         }
     }
     Some(finding)
+}
+
+/// The driver that asks the firmware of HP's and HPE's servers for a clock by a mailbox: one for all CPUs, under one lock. Since Linux 4.18 it
+/// refuses governors that follow the load on more than four CPUs and says "Try to enable another scaling driver through BIOS settings"
+/// (drivers/cpufreq/pcc-cpufreq.c).
+const PCC: &str = "pcc-cpufreq";
+const BY_MAILBOX: &str = "asks the firmware for each change of a clock, one CPU after the other: pcc-cpufreq has one mailbox and one lock for all";
+const OUT_OF_MAILBOX: &str = "in the firmware's setup, let Linux drive the clock (HP and HPE: Power Regulator, OS Control Mode), which brings intel_pstate or acpi-cpufreq in \
+     place of pcc-cpufreq; or Static High Performance Mode";
+
+/// Whether it follows the load.
+fn is_dynamic(governor: &str) -> bool {
+    matches!(governor, "ondemand" | "conservative" | "schedutil")
 }
 
 fn behaviour(governor: &str) -> &'static str {
@@ -112,20 +135,36 @@ fn behaviour(governor: &str) -> &'static str {
     }
 }
 
-/// The policy's clock, and the one it should have: the maximum, or the nominal clock where that is lower.
-fn clocks(host: &HostView, policy: &Policy) -> Option<(Hertz, Hertz)> {
+/// The clocks that a governor is judged by.
+struct Clocks {
+    clock: Hertz,
+    /// What the policy should have: the maximum, or the nominal clock where that is lower.
+    full: Hertz,
+    /// The most of it that a governor may ask for.
+    ceiling: Hertz,
+}
+
+fn clocks(host: &HostView, policy: &Policy) -> Option<Clocks> {
     let max = *policy.cpuinfo_max.as_ref().ok()?;
-    let full = host.nominal_clock().map_or(max, |(nominal, _)| nominal.min(max));
-    Some((*policy.scaling_cur.as_ref().ok()?, full))
+    // The firmware's limit is the nominal clock where nothing else says, and here it is what may be too low.
+    let nominal = host.nominal_clock().filter(|(_, source)| *source != "bios_limit");
+    let full = nominal.map_or(max, |(nominal, _)| nominal.min(max));
+    let clock = *policy.scaling_cur.as_ref().ok()?;
+    Some(Clocks { clock, full, ceiling: full.min(host.ceiling_of(policy)?) })
 }
 
 fn is_slowed(host: &HostView, policy: &Policy) -> bool {
-    clocks(host, policy).is_some_and(|(clock, full)| clock.share_of(full) < AT_FULL_CLOCK)
+    clocks(host, policy).is_some_and(|it| it.clock.share_of(it.ceiling) < AT_FULL_CLOCK)
+}
+
+/// Whether the clock is as high as limits allow that are below what it should have.
+fn is_at_its_limit(host: &HostView, policy: &Policy) -> bool {
+    !is_slowed(host, policy) && clocks(host, policy).is_some_and(|it| it.ceiling < it.full)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::CHECK;
+    use super::{CHECK, Severity};
     use crate::fixture::{findings, verdict};
 
     /// Two CPUs of case 1's Xeon E5540 under `driver`, with `governor` and the clock `khz` on CPU 0.
@@ -194,6 +233,31 @@ mod tests {
         let fix = findings(&CHECK, &host).remove(0).fix;
         assert!(fix.now.is_empty() && fix.apply.is_empty());
         assert!(fix.refused[0].contains("has no governor \"performance\""), "{fix:?}");
+    }
+
+    #[test]
+    fn a_governor_that_runs_at_a_limit_is_not_what_keeps_the_clock_low() {
+        let limited = |governor: &str, khz: &str, file: &str| {
+            let policy = "//- /sys/devices/system/cpu/cpufreq/policy0";
+            host("acpi-cpufreq", governor, khz) + &format!("{policy}/{file}\n1600000\n")
+        };
+        for file in ["scaling_max_freq", "bios_limit"] {
+            for governor in ["ondemand", "conservative", "powersave", "userspace"] {
+                let finding = findings(&CHECK, &limited(governor, "1600000", file)).remove(0);
+                assert_eq!((finding.severity, finding.cost), (Severity::Low, None), "{governor}");
+            }
+            // Below the limit it is.
+            let below = verdict(&CHECK, &limited("ondemand", "1200000", file));
+            assert!(below.starts_with("medium: "), "{below}");
+        }
+    }
+
+    #[test]
+    fn a_driver_with_one_mailbox_is_named_with_the_setting_that_replaces_it() {
+        let finding = findings(&CHECK, &host("pcc-cpufreq", "ondemand", "1600000")).remove(0);
+        assert!(finding.message.contains("pcc-cpufreq has one mailbox"), "{}", finding.message);
+        assert!(finding.fix.lasting.unwrap().contains("OS Control Mode"));
+        assert_eq!(finding.evidence[1].value, "pcc-cpufreq");
     }
 
     #[test]

@@ -150,7 +150,7 @@ fn off_in_firmware(host: &HostView, cpuinfo: &CpuInfo) -> Finding {
 fn missing_from_table(host: &HostView, cpuinfo: &CpuInfo) -> Option<Finding> {
     let named = cpuinfo.clock_in_name().filter(|it| it.0 % 100_000_000 == 0)?;
     let policies = host.cpufreq.policies.as_deref().ok().filter(|it| !it.is_empty())?;
-    let ends_at_nominal = policies.iter().all(|it| it.cpuinfo_max == Ok(named));
+    let ends_at_nominal = policies.iter().all(|it| it.cpuinfo_max == Ok(named) && it.shows_turbo());
     if !ends_at_nominal || !cpuinfo.is_intel() || is_sold_with_turbo(cpuinfo) != Some(true) {
         return None;
     }
@@ -346,7 +346,14 @@ mod tests {
 
     #[test]
     fn a_table_that_ends_at_the_nominal_clock_leaves_turbo_out() {
-        let policy = |khz| file("cpufreq/policy0/cpuinfo_max_freq", khz) + &misc_enable("0x850089");
+        let with_driver = |khz, driver| {
+            file("cpufreq/policy0/cpuinfo_max_freq", khz)
+                + &file("cpufreq/policy0/scaling_driver", driver)
+                + &misc_enable("0x850089")
+        };
+        let policy = |khz| with_driver(khz, "acpi-cpufreq");
+        // Its highest clock is the nominal one whatever the processor can do.
+        assert_eq!(verdict(&CHECK, &gold("ida", &with_driver("2000000", "pcc-cpufreq"))), "clean");
         assert_eq!(
             verdict(&CHECK, &gold("ida", &policy("2000000"))),
             "medium: Linux is offered no turbo: the table ends at the nominal 2000 MHz, though CPUID shows `ida` [all 2 CPUs]"

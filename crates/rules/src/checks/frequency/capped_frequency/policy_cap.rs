@@ -20,13 +20,22 @@ pub(super) struct Cap {
 pub(super) fn cap<'a>(host: &'a HostView, policy: &'a Policy) -> Result<Option<Cap>, &'a Missing> {
     let full = host.highest_request(policy)?;
     let cap = |file, limit| Cap { file, limit, full };
-    if let Some(&limit) = policy.bios_limit.if_present()?
+    let by_firmware = policy.bios_limit.if_present();
+    if let Ok(Some(&limit)) = by_firmware
         && falls_short(host, policy, limit, full)
     {
         return Ok(Some(cap("bios_limit", limit)));
     }
     let limit = *policy.scaling_max.as_ref()?;
-    Ok(falls_short(host, policy, limit, full).then(|| cap("scaling_max_freq", limit)))
+    if falls_short(host, policy, limit, full) {
+        return Ok(Some(cap("scaling_max_freq", limit)));
+    }
+    by_firmware.map(|_| None)
+}
+
+/// Whether it is unknown if the firmware requests the same limit.
+fn may_be_of_firmware(policy: &Policy) -> bool {
+    policy.bios_limit.if_present().is_err() && policy.asks_firmware_for_a_limit()
 }
 
 fn falls_short(host: &HostView, policy: &Policy, limit: Hertz, full: Hertz) -> bool {
@@ -65,6 +74,8 @@ pub(super) fn capped(host: &HostView, cap: &Cap, policies: &[&Policy]) -> Findin
             .evidence(path, level)
             .command(&commands::THERMAL_ZONES, "")
             .fix_lasting("the kernel lowers it to cool the machine: fix the cooling")
+    } else if policies.iter().any(|it| may_be_of_firmware(it)) {
+        finding.fix_lasting("look at bios_limit beside it: where that is as low, the firmware asks for it, and otherwise some program wrote it")
     } else {
         finding.fix_by_on("scaling-max", "max", cpus.clone()).fix_lasting("find what writes it: cpupower's or TLP's configuration, a tuned profile, a power-capping agent")
     };
