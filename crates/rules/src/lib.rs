@@ -12,6 +12,7 @@ pub mod commands;
 pub mod curve;
 pub mod documentation;
 pub mod finding;
+mod hypervisors;
 pub mod interval;
 pub mod ledger;
 pub mod loss;

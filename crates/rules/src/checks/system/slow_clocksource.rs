@@ -7,6 +7,7 @@ use crate::advice::persist::off_the_boot_line;
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
+use crate::hypervisors::fast_clock;
 use crate::settings::clocksource::is_tsc_steady;
 use facts::system::kernel::CLOCKSOURCE_FOLDER;
 use facts::{HostView, Missing};
@@ -73,6 +74,9 @@ fn run(host: &HostView) -> Verdict {
         finding = finding
             .evidence(format!("{CLOCKSOURCE_FOLDER}/available_clocksource"), available.join(" "));
     }
+    if let Some(asked) = asked_in_vain(host) {
+        finding = finding.evidence("/proc/cmdline", asked);
+    }
     if current == "acpi_pm" {
         finding = finding.cost(
             "some 0.7 µs for each reading of the time, in place of 0.04 µs",
@@ -111,6 +115,8 @@ fn slowness(clock: &str) -> Option<(Severity, &'static str)> {
 fn why(host: &HostView) -> String {
     if let Some(chosen) = boot_choice(host) {
         format!("{chosen} on the boot line")
+    } else if let Some(asked) = asked_in_vain(host) {
+        format!("the boot line asks for tsc in vain ({asked})")
     } else if let Some(better) = better(host) {
         format!("{better} is available")
     } else if host.clocksource.offers("tsc") {
@@ -131,6 +137,15 @@ fn boot_choice(host: &HostView) -> Option<String> {
         _ if line.has("notsc") => Some("notsc".to_owned()),
         _ => None,
     }
+}
+
+/// The boot parameters that ask for the TSC, which is not in use all the same.
+fn asked_in_vain(host: &HostView) -> Option<String> {
+    let line = host.kernel.boot_line.as_ref().ok()?;
+    let asks = [("clocksource", "tsc"), ("tsc", "reliable")];
+    let asked = asks.iter().filter(|(name, value)| line.value(name) == Some(value));
+    let asked: Vec<String> = asked.map(|(name, value)| format!("{name}={value}")).collect();
+    (!asked.is_empty()).then(|| asked.join(" "))
 }
 
 fn is_fast(clock: &str) -> bool {
@@ -157,10 +172,10 @@ fn with_fix(host: &HostView, finding: Finding) -> Finding {
         }
         (None, _) if host.clocksource.current.as_ref().is_ok_and(|it| it == "xen") => finding
             .fix_lasting("a host or instance type on which Xen promises a steady TSC: the kernel takes it by itself there"),
-        (None, Some(better)) => finding.fix_lasting(format!("clocksource={better} on the boot line")),
-        (None, None) => finding.fix_lasting(
-            "firmware that keeps the TSCs of all cores together; in a guest, a machine type with kvm-clock or an invariant TSC",
-        ),
+        (None, Some(better)) if asked_in_vain(host).is_none() => {
+            finding.fix_lasting(format!("clocksource={better} on the boot line"))
+        }
+        (None, _) => finding.fix_lasting(fast_clock(&host.platform)),
     }
 }
 
@@ -191,6 +206,37 @@ mod tests {
             verdict(&CHECK, &host("acpi_pm", "tsc hpet acpi_pm", "clocksource=acpi_pm")),
             "high: clock source acpi_pm takes a system call and a device read: clocksource=acpi_pm on the boot line"
         );
+    }
+
+    #[test]
+    fn a_choice_of_tsc_that_did_not_help_is_named_and_not_advised() {
+        let host = host("hpet", "hpet acpi_pm", "ro clocksource=tsc tsc=reliable");
+        assert_eq!(
+            verdict(&CHECK, &host),
+            "high: clock source hpet takes a system call and a device read: the boot line asks for tsc in vain (clocksource=tsc tsc=reliable)"
+        );
+        let finding = findings(&CHECK, &host).remove(0);
+        assert_eq!(finding.evidence[2].value, "clocksource=tsc tsc=reliable");
+        assert!(!finding.fix.lasting.unwrap().contains("boot line"));
+    }
+
+    #[test]
+    fn each_hypervisor_is_spoken_of_in_its_own_words() {
+        let lasting = |vendor: &str, product: &str| {
+            let dmi = "//- /sys/class/dmi/id";
+            let host = host("acpi_pm", "acpi_pm", "")
+                + &format!("{dmi}/sys_vendor\n{vendor}\n{dmi}/product_name\n{product}\n");
+            findings(&CHECK, &host).remove(0).fix.lasting.unwrap()
+        };
+        assert!(lasting("VMware, Inc.", "VMware7,1").contains("ESXi"));
+        assert!(lasting("OxVM", "Propolis-based bhyve").contains("bhyve"));
+        assert!(lasting("Microsoft Corporation", "Virtual Machine").contains("Hyper-V"));
+        assert!(lasting("QEMU", "Standard PC").contains("invtsc"));
+        assert!(lasting("Amazon EC2", "t2.micro").contains("Nitro"));
+        let bare = host("hpet", "hpet", "")
+            + "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\nflags : tsc\n";
+        let bare = findings(&CHECK, &bare).remove(0).fix.lasting.unwrap();
+        assert!(bare.contains("firmware") && !bare.contains("guest"), "{bare}");
     }
 
     #[test]
