@@ -104,7 +104,10 @@ fn by_register(host: &HostView) -> Fact<Vec<Limit>> {
         let info = host.msrs.value(&intel::PKG_POWER_INFO, cpu)?;
         let design = units.design_power(info);
         let counting = NAMES.into_iter().zip(units.limits(value));
-        for (name, limit) in counting.filter(|(_, it)| it.is_enabled && it.power.0 > 0) {
+        let counts = |name: &str, limit: &rapl::Limit| {
+            limit.is_enabled && (limit.power.0 > 0 || name == NAMES[0])
+        };
+        for (name, limit) in counting.filter(|(name, it)| counts(name, it)) {
             limits.push(Limit {
                 package: format!("the package of CPU {cpu}"),
                 name,
@@ -150,7 +153,9 @@ fn by_zone(
     };
     let limit = |(number, (name, power)): (usize, (&'static str, Option<Microwatts>))| {
         let path = zone.path(&format!("constraint_{number}_power_limit_uw"));
-        let power = power.filter(|it| it.0 > 0)?;
+        // No power at all for long stops a processor, and only the zone itself can mean it. Other limits are off at 0.
+        let may_be_zero = number == 0 && !zone.is_memory_mapped();
+        let power = power.filter(|it| it.0 > 0 || may_be_zero)?;
         Some(Limit {
             package: zone.name.clone(),
             name,

@@ -42,8 +42,10 @@ pub struct PollingThread {
     pub interface: usize,
     /// When it started, as time since boot.
     pub started: Fact<Duration>,
-    /// How long it has run on a CPU, as the scheduler accounts it.
+    /// How long it has run on a CPU.
     pub run_time: Fact<Duration>,
+    /// Why `schedstat` does not say it: then it is the ticks that came while it ran, of `stat`, and it may have run longer.
+    pub only_ticks: Option<Missing>,
 }
 
 impl Ipmi {
@@ -122,6 +124,7 @@ mod tests {
             interface: 0,
             started: Ok(Duration::from_secs(10)),
             run_time: Ok(Duration::from_secs(5)),
+            only_ticks: None,
         };
         assert_eq!(thread.share(Duration::from_secs(20)), Ok(0.5));
         assert!(thread.share(Duration::from_secs(10)).is_err());

@@ -5,8 +5,9 @@ use crate::Source;
 use facts::ipmi::{DcmiCapabilities, PowerLimit, PowerReading};
 use facts::power::cap::PowerCap;
 use facts::system::ipmi::{Interface, Ipmi, PollingThread, numbers, polled_interface};
-use facts::system::process::{Process, run_time};
+use facts::system::process::{Process, cpu_time, run_time};
 use facts::{Fact, Missing, Why, parse};
+use std::time::Duration;
 
 /// One driver, registered with both buses: BMCs announced by ACPI and DMI, and PCI devices.
 const DRIVERS: [&str; 2] = ["/sys/bus/platform/drivers/ipmi_si", "/sys/bus/pci/drivers/ipmi_si"];
@@ -50,14 +51,28 @@ fn interface(source: &dyn Source, folder: String) -> Interface {
 
 fn threads(source: &dyn Source, processes: &[&Process]) -> Vec<PollingThread> {
     let thread = |process: &&Process| {
+        let (run_time, only_ticks) = time_on_cpu(source, process.pid);
         Some(PollingThread {
             pid: process.pid,
             interface: polled_interface(process)?,
             started: process.started.clone(),
-            run_time: source.parsed(&format!("/proc/{}/schedstat", process.pid), run_time),
+            run_time,
+            only_ticks,
         })
     };
     processes.iter().filter_map(thread).collect()
+}
+
+/// From `schedstat`, or from `stat`, and why, where the kernel has none or keeps it at zero.
+fn time_on_cpu(source: &dyn Source, pid: u32) -> (Fact<Duration>, Option<Missing>) {
+    let missing = match source.parsed(&format!("/proc/{pid}/schedstat"), run_time) {
+        Ok(time) => return (Ok(time), None),
+        Err(missing) => missing,
+    };
+    match source.parsed(&format!("/proc/{pid}/stat"), cpu_time) {
+        Ok(time) => (Ok(time), Some(missing)),
+        Err(_) => (Err(missing), None),
+    }
 }
 
 /// Asks the BMC for the power of the board and its power limit.

@@ -8,7 +8,7 @@ use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::system::ipmi::{Ipmi, PollingThread};
 use facts::system::kernel_config::KernelConfig;
-use facts::{HostView, Missing};
+use facts::{HostView, Missing, Why};
 use std::time::Duration;
 
 pub(crate) const CHECK: Check = Check {
@@ -81,7 +81,10 @@ fn run(host: &HostView) -> Verdict {
     let mut unknown = None;
     for thread in threads {
         match thread.share(uptime) {
-            Ok(share) => findings.extend(judge(host, thread, uptime, share)),
+            Ok(share) => match judge(host, thread, uptime, share) {
+                Some(finding) => findings.push(finding),
+                None => unknown = unknown.or_else(|| may_have_run_longer(thread)),
+            },
             Err(missing) => unknown = unknown.or(Some(missing)),
         }
     }
@@ -89,6 +92,15 @@ fn run(host: &HostView) -> Verdict {
         Some(missing) if findings.is_empty() => Err(missing),
         _ => Ok(findings),
     }
+}
+
+/// Why little run time is no proof of little, where only ticks show it.
+fn may_have_run_longer(thread: &PollingThread) -> Option<Missing> {
+    let missing = thread.only_ticks.clone()?;
+    let because = "ticks show less than 1 % of a CPU, and it may have run for longer between them";
+    let what = format!("the run time of kipmi{}", thread.interface);
+    let why = Why::Failed(because.to_owned());
+    Some(if missing.is_absence() { Missing { what, why } } else { missing })
 }
 
 /// 1 % of a CPU is a quarter of an hour a day; 10 % is what case studies call busy; from 50 % on the core
@@ -111,9 +123,18 @@ fn judge(host: &HostView, thread: &PollingThread, uptime: Duration, share: f64) 
     let times =
         format!("{:.0} s of run time in {:.0} s", run_time.as_secs_f64(), age.as_secs_f64());
     let name = format!("kipmi{}", thread.interface);
-    let message = format!("{name} has taken {share:.0} % of a CPU since it started: {times}");
+    let at_least = if thread.only_ticks.is_some() { "at least " } else { "" };
+    let message =
+        format!("{name} has taken {at_least}{share:.0} % of a CPU since it started: {times}");
+    let (source, value) = match thread.only_ticks {
+        None => (format!("/proc/{}/schedstat", thread.pid), run_time.as_nanos().to_string()),
+        Some(_) => (
+            format!("/proc/{}/stat: utime and stime", thread.pid),
+            format!("{:.2} s", run_time.as_secs_f64()),
+        ),
+    };
     let finding = Finding::new(severity, confidence, message)
-        .evidence(format!("/proc/{}/schedstat", thread.pid), run_time.as_nanos())
+        .evidence(source, value)
         .cost(format!("{share:.0} % of one CPU on average, more while sensors are read"), times);
     let finding = finding.command(&commands::IPMI_TUNE, "");
     Some(limited(host, finding, thread.interface).fix_lasting(
@@ -191,6 +212,22 @@ mod tests {
         assert_eq!(
             verdict(&CHECK, &host("0 0 0")),
             "unknown: /proc/412/schedstat: found \"0 0 0\", expected an accounted run time (CONFIG_SCHED_INFO)"
+        );
+    }
+
+    #[test]
+    fn without_that_the_ticks_of_the_thread_are_the_least_that_it_ran() {
+        let ticks = |n: u32| {
+            let times = format!("0 0 0 0 0 {n} 0 0 39 19");
+            host("!absent").replace("0 0 0 0 0 0 0 0 39 19", &times)
+        };
+        assert_eq!(
+            verdict(&CHECK, &ticks(1_548_000)),
+            "medium: kipmi0 has taken at least 43 % of a CPU since it started: 15480 s of run time in 36000 s"
+        );
+        assert_eq!(
+            verdict(&CHECK, &ticks(100)),
+            "unknown: the run time of kipmi0 cannot be read: ticks show less than 1 % of a CPU, and it may have run for longer between them"
         );
     }
 

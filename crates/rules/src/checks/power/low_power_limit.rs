@@ -65,6 +65,7 @@ fn run(host: &HostView) -> Verdict {
 fn finding(host: &HostView, low: &Limit) -> Finding {
     let share = low.power.share_of(low.design);
     let severity = match share {
+        _ if low.power.0 == 0 => Severity::Critical,
         _ if host.is_portable() => Severity::Info,
         share if share < HALF => Severity::High,
         _ => Severity::Medium,
@@ -143,6 +144,16 @@ mod tests {
         let path = "/sys/class/powercap/intel-rapl:0/constraint_1_power_limit_uw";
         assert_eq!(commands("413000000"), format!("echo 413000000 > {path}"));
         assert_eq!(commands("0"), "");
+    }
+
+    #[test]
+    fn no_power_at_all_is_critical_as_a_long_term_limit_and_off_as_another() {
+        assert_eq!(
+            verdict(&CHECK, &package("1", "0", "205000000")),
+            "critical: package-0 may draw 0 W by its long-term limit, 0 % of the 205 W it was designed for"
+        );
+        let short = "//- /sys/class/powercap/intel-rapl:0/constraint_1_power_limit_uw\n0\n";
+        assert_eq!(verdict(&CHECK, &(package("1", "205000000", "205000000") + short)), "clean");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cpufreq::Policy;
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::msr::{hwp, intel, ratios};
+use facts::system::cpu_times::CpuTime;
 use facts::{CpuSet, Hertz, HostView, Missing, Why};
 use std::collections::BTreeMap;
 
@@ -23,7 +24,10 @@ hardware: `cpuinfo_min_freq`, the minimum ratio in MSR 0xCE bits 47:40, and the 
 is lowest. A tenth below is tolerated. On AMD only with amd-pstate, because the lowest P-state of the
 ACPI tables is not the lowest clock. At least one of the low CPUs has to be busy (a process in state R was on it):
 an idle CPU's sample is a few thousand cycles. Where only threads ran, of which no file says where, or no process list
-is at hand, confidence is low.
+is at hand, confidence is low, and it counts only where CPUs were busy for a twentieth of the time since boot.
+
+All CPUs of a kind at once, or half of all, are no bad sample: then it is high, with the share of the nominal clock
+that is lost.
 
 ## Why it matters
 No governor can ask for such a clock. It is the mark of a clock that runs at some P-state and is stopped for a part
@@ -55,11 +59,11 @@ const TOLERATED: f64 = 0.9;
 fn run(host: &HostView) -> Verdict {
     host.platform.hides("the clock of the processor")?;
     let clocks = Clocks::of(host)?;
-    let (mut low, mut n_judged, mut unknown) = (Vec::new(), 0, None);
+    let (mut low, mut judged, mut unknown) = (Vec::new(), Vec::new(), None);
     for cpu in host.topology.online.as_ref()?.iter() {
         match clocks.judged(cpu) {
             Ok(low_clock) => {
-                n_judged += 1;
+                judged.push(cpu);
                 low.extend(low_clock);
             }
             Err(missing) => unknown = unknown.or(Some(missing)),
@@ -68,7 +72,7 @@ fn run(host: &HostView) -> Verdict {
     match (low.iter().min_by_key(|it: &&Low| it.clock), unknown) {
         (Some(worst), _) => match load_of(host, &low) {
             Load::None => Err(no_low_cpu_was_busy()),
-            load => Ok(vec![finding(&clocks, worst, &low, n_judged, load)]),
+            load => Ok(vec![finding(&clocks, worst, &low, &judged, load)]),
         },
         (None, Some(missing)) => Err(missing),
         (None, None) => Ok(Vec::new()),
@@ -230,14 +234,41 @@ fn unknown_lowest(because: &str) -> Missing {
     Missing { what, why: Why::Failed(because.to_owned()) }
 }
 
-fn finding(clocks: &Clocks<'_>, worst: &Low, low: &[Low], n_judged: usize, load: Load) -> Finding {
+/// Of a host whose CPUs worked for less than this share of the time since boot, a sample is one of idle CPUs.
+const BUSY: f64 = 0.05;
+
+/// Whether the CPUs have had work, on average since boot.
+fn was_busy(host: &HostView) -> bool {
+    let times = host.cpu_times.as_ref().map(|it| it.iter().collect::<Vec<_>>()).unwrap_or_default();
+    let sum = times.iter().fold(CpuTime::default(), |sum, (_, it)| sum + *it);
+    let free = sum.idle.saturating_add(sum.iowait);
+    (sum.total().saturating_sub(free)) as f64 >= BUSY * sum.total().max(1) as f64
+}
+
+/// Whether the low CPUs are several, and all of one kind that were judged or half of all: no bad sample explains so many.
+fn are_many(host: &HostView, low: &[Low], judged: &[u32]) -> bool {
+    if low.len() > 1 && low.len() * 2 >= judged.len() {
+        return true;
+    }
+    let of = |kind: Option<&str>, cpu: u32| host.topology.core_type(cpu) == kind;
+    let kinds = low.iter().map(|it| host.topology.core_type(it.cpu));
+    kinds.into_iter().any(|kind| {
+        let n_low = low.iter().filter(|it| of(kind, it.cpu)).count();
+        n_low > 1 && n_low == judged.iter().filter(|it| of(kind, **it)).count()
+    })
+}
+
+fn finding(clocks: &Clocks<'_>, worst: &Low, low: &[Low], judged: &[u32], load: Load) -> Finding {
     let Low { clock, lowest, .. } = worst;
     // Goldmont Plus reads low while healthy; one CPU of many may be a bad sample.
     let is_goldmont_plus = (clocks.info.family, clocks.info.model) == (6, 0x7a);
-    let is_sure = low.len() * 2 >= n_judged && !is_goldmont_plus && load == Load::Seen;
-    let (severity, confidence) = match is_sure {
-        true => (Severity::Medium, Confidence::Medium),
-        false => (Severity::Low, Confidence::Low),
+    let are_many = are_many(clocks.host, low, judged) && !is_goldmont_plus;
+    let is_sure = low.len() * 2 >= judged.len() && !is_goldmont_plus && load == Load::Seen;
+    let (severity, confidence) = match (are_many, is_sure) {
+        (true, true) => (Severity::High, Confidence::Medium),
+        (true, false) if was_busy(clocks.host) => (Severity::High, Confidence::Low),
+        (false, true) => (Severity::Medium, Confidence::Medium),
+        _ => (Severity::Low, Confidence::Low),
     };
     let message = format!(
         "a clock of {clock}, where the lowest of the hardware is {lowest}: the mark of a clock that is stopped in between"
@@ -249,7 +280,22 @@ fn finding(clocks: &Clocks<'_>, worst: &Low, low: &[Low], n_judged: usize, load:
         .evidence(worst)
         .into_iter()
         .fold(finding, |it, (source, value)| it.evidence(source, value));
-    asked_further(clocks.info, finding)
+    asked_further(clocks.info, with_cost(finding, clocks, low))
+}
+
+/// What the fastest of the low CPUs lacks of its nominal clock.
+fn with_cost(finding: Finding, clocks: &Clocks<'_>, low: &[Low]) -> Finding {
+    let fastest = low.iter().map(|it| it.clock).max();
+    match fastest.zip(clocks.nominal).filter(|(clock, nominal)| clock < nominal) {
+        Some((clock, nominal)) => finding.cost(
+            format!(
+                "{:.0} % of the clock, while it lasts",
+                100.0 * (1.0 - clock.share_of(nominal))
+            ),
+            format!("{clock} of {nominal}"),
+        ),
+        None => finding,
+    }
 }
 
 /// Where each manufacturer's processors say what holds them.
@@ -324,15 +370,35 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_at_half_the_minimum_is_medium() {
+    fn a_clock_at_half_the_minimum_of_all_cpus_is_high_and_says_what_it_costs() {
         let host = host(["456.831", "456.900"], "intel_pstate", "800000");
         assert_eq!(
             verdict(&CHECK, &host),
-            "medium: a clock of 457 MHz, where the lowest of the hardware is 800 MHz: the mark of a clock that is stopped in between [all 2 CPUs]"
+            "high: a clock of 457 MHz, where the lowest of the hardware is 800 MHz: the mark of a clock that is stopped in between [all 2 CPUs]"
         );
         let evidence = &findings(&CHECK, &host)[0].evidence;
         assert_eq!(evidence[0].value, "456.831");
         assert_eq!(evidence[1].value, "800000");
+        let cost = findings(&CHECK, &host).remove(0).cost.unwrap();
+        assert_eq!(
+            (&*cost.estimate, &*cost.derivation),
+            ("79 % of the clock, while it lasts", "457 MHz of 2200 MHz")
+        );
+    }
+
+    #[test]
+    fn one_of_two_cpus_is_medium_and_without_processes_it_takes_a_busy_host() {
+        let one = host(["800.0", "456.831"], "intel_pstate", "800000");
+        assert!(verdict(&CHECK, &one).starts_with("medium: "), "{}", verdict(&CHECK, &one));
+        let all = host(["456.831", "456.900"], "intel_pstate", "800000").replace(BUSY, "");
+        let times = |idle: u32| {
+            format!("{all}//- /proc/stat\ncpu  9 9 9 9\ncpu0 1000 0 0 {idle} 0 0 0 0 0 0\n")
+        };
+        assert!(verdict(&CHECK, &times(3000)).starts_with("high: "));
+        assert!(verdict(&CHECK, &times(1_000_000)).starts_with("low: "));
+        // Of a hybrid processor one kind is enough.
+        let kinds = "//- /sys/devices/cpu_core/cpus\n0\n//- /sys/devices/cpu_atom/cpus\n1\n";
+        assert!(verdict(&CHECK, &(one + kinds)).starts_with("medium: "));
     }
 
     #[test]
@@ -374,7 +440,7 @@ mod tests {
             host(["1863.6", "1863.6"], driver, "2200000").replace("GenuineIntel", "AuthenticAMD")
         };
         assert!(verdict(&CHECK, &amd("acpi-cpufreq")).starts_with("unknown: the lowest clock"));
-        assert!(verdict(&CHECK, &amd("amd-pstate-epp")).starts_with("medium: "));
+        assert!(verdict(&CHECK, &amd("amd-pstate-epp")).starts_with("high: "));
         let commands = findings(&CHECK, &amd("amd-pstate-epp")).remove(0).fix.look.join("; ");
         assert!(!commands.contains("0x19"), "AMD has none of Intel's registers: {commands}");
     }

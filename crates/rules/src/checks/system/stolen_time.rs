@@ -7,7 +7,7 @@ use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::system::cpu_times::CpuTime;
-use facts::{HostView, Missing};
+use facts::{HostView, Missing, Why};
 
 pub(crate) const CHECK: Check = Check {
     id: "stolen-time",
@@ -52,6 +52,7 @@ fn run(host: &HostView) -> Verdict {
     if host.platform.is_bare_metal() {
         return Err(Missing::not_here("hypervisor", "the kernel runs on the hardware itself"));
     }
+    plausible(host)?;
     let time = host.cpu_times.as_ref()?.iter().fold(CpuTime::default(), |sum, (_, it)| sum + it);
     if time.steal == 0 {
         host.platform.tells_of_steal()?;
@@ -79,6 +80,29 @@ fn run(host: &HostView) -> Verdict {
     Ok(vec![finding])
 }
 
+/// Ticks of /proc/stat in a second (USER_HZ).
+const TICKS_A_SECOND: u64 = 100;
+
+/// Whether no CPU was without its processor for longer than the host has been up: counters of some hypervisors jump when a
+/// guest is moved or resumed, and never come back.
+fn plausible(host: &HostView) -> Result<(), Missing> {
+    let Ok(uptime) = &host.kernel.uptime else { return Ok(()) };
+    // The counters are read some time after the uptime.
+    let most = uptime.as_secs().saturating_add(60).saturating_mul(TICKS_A_SECOND);
+    let times = host.cpu_times.as_ref()?;
+    match times.iter().find(|(_, it)| it.steal > most) {
+        Some((cpu, it)) => Err(Missing {
+            what: format!("the stolen time of CPU {cpu}"),
+            why: Why::Failed(format!(
+                "its counter is broken: {} s, and the host has been up for {} s",
+                it.steal / TICKS_A_SECOND,
+                uptime.as_secs()
+            )),
+        }),
+        None => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::CHECK;
@@ -98,6 +122,17 @@ mod tests {
             verdict(&CHECK, &host(850, 4000, 150)),
             "high: 15.0 % of the time its CPUs had work for was given to others, on average since boot"
         );
+    }
+
+    #[test]
+    fn more_than_the_host_has_been_up_is_a_broken_counter() {
+        let up =
+            |seconds| host(850, 4000, 20_000) + &format!("//- /proc/uptime\n{seconds}.00 1.00\n");
+        assert_eq!(
+            verdict(&CHECK, &up(100)),
+            "unknown: the stolen time of CPU 0 cannot be read: its counter is broken: 200 s, and the host has been up for 100 s"
+        );
+        assert!(verdict(&CHECK, &up(1000)).starts_with("high: "));
     }
 
     #[test]
