@@ -6,7 +6,7 @@
 use crate::parse::Expected;
 
 /// Every option that is asked for, without its `CONFIG_`; whoever asks for another adds it.
-const ASKED: [&str; 13] = [
+const ASKED: [&str; 14] = [
     "HARDLOCKUP_DETECTOR_BUDDY",
     "HZ",
     "IRQ_TIME_ACCOUNTING",
@@ -16,6 +16,7 @@ const ASKED: [&str; 13] = [
     "PREEMPT",
     "PREEMPT_DYNAMIC",
     "PREEMPT_LAZY",
+    "PREEMPT_RT",
     "PREEMPT_VOLUNTARY",
     "RCU_NOCB_CPU",
     "RCU_NOCB_CPU_ALL",

@@ -1,6 +1,8 @@
 //! One host's audit, and the same from a capture of it.
 
+use facts::HostView;
 use host::{Captured, Recording, Source};
+use rules::advice;
 use rules::audit::{Audit, audit};
 use rules::finding::Severity;
 use std::collections::BTreeSet;
@@ -13,8 +15,10 @@ pub(crate) struct Audited {
     pub(crate) findings: Vec<(&'static str, Severity, String)>,
     /// Checks that found nothing.
     pub(crate) clean: BTreeSet<&'static str>,
+    /// All that its findings say: messages, costs, evidence and advice.
+    pub(crate) words: String,
     /// What is known of the host itself; `None` where a text was explained without a host.
-    pub(crate) view: Option<facts::HostView>,
+    pub(crate) view: Option<HostView>,
 }
 
 impl Audited {
@@ -27,14 +31,15 @@ impl Audited {
             let source = open().map_err(|error| format!("{error:#}"))?;
             let recording = Recording::new(&*source);
             let view = host::view(&recording);
-            let audited = Audited::of(view);
+            let words = words(&*source, &view);
+            let audited = Audited { words, ..Audited::of(view) };
             audited.agrees_with_capture(&recording.capture())?;
             Ok(audited)
         }));
         audited.unwrap_or_else(|_| Err("it panics".to_owned()))
     }
 
-    fn of(view: facts::HostView) -> Audited {
+    fn of(view: HostView) -> Audited {
         let Audit { findings, clean, .. } = audit(&view);
         let line = |finding: &rules::finding::Finding| {
             let scope = finding.cpus.as_ref().map_or(String::new(), |it| format!(" [{it}]"));
@@ -43,6 +48,7 @@ impl Audited {
         Audited {
             findings: findings.iter().map(|(it, f)| (it.id, f.severity, line(f))).collect(),
             clean: clean.iter().map(|it| it.id).collect(),
+            words: String::new(),
             view: Some(view),
         }
     }
@@ -56,4 +62,21 @@ impl Audited {
         }
         Err(format!("its capture says {:?}, the host {:?}", again.findings, self.findings))
     }
+}
+
+/// What findings say, a part in each line.
+fn words(source: &dyn Source, host: &HostView) -> String {
+    let mut findings = audit(host).findings;
+    let controls = host::controls(source, &advice::reads(&findings));
+    advice::advise(host, &controls, &mut findings);
+    let mut words = Vec::new();
+    for (_, it) in findings {
+        words.push(it.message);
+        words.extend(it.cost.map(|it| format!("{} ({})", it.estimate, it.derivation)));
+        words.extend(it.evidence.into_iter().map(|it| format!("{} = {}", it.source, it.value)));
+        words.extend(it.fix.lasting);
+        words.extend(it.fix.now);
+        words.extend(it.fix.apply.into_iter().map(|it| format!("fullclock apply {it}")));
+    }
+    words.join("\n")
 }

@@ -15,6 +15,8 @@ pub(crate) struct Expectation {
     not_clean: Vec<&'static str>,
     at_most: Option<Severity>,
     shows: Vec<Shown>,
+    says: Vec<&'static str>,
+    says_not: Vec<&'static str>,
     outside: Vec<&'static str>,
 }
 
@@ -118,6 +120,18 @@ impl Expectation {
         self
     }
 
+    /// These words must be in what its findings say.
+    pub(crate) fn says(mut self, words: &'static str) -> Expectation {
+        self.says.push(words);
+        self
+    }
+
+    /// These words must not be in what its findings say.
+    pub(crate) fn says_not(mut self, words: &'static str) -> Expectation {
+        self.says_not.push(words);
+        self
+    }
+
     /// A part of the truth that no check is about.
     pub(crate) fn outside(mut self, what: &'static str) -> Expectation {
         self.outside.push(what);
@@ -155,6 +169,13 @@ impl Expectation {
         }
         let too_clean = self.not_clean.iter().filter(|it| audited.clean.contains(*it));
         verdict.wrong.extend(too_clean.map(|it| format!("{it} is called clean")));
+        for words in &self.says {
+            let is_said = audited.words.contains(words);
+            let part = if is_said { &mut verdict.found } else { &mut verdict.missed };
+            part.push(format!("the words {words:?}"));
+        }
+        let said = self.says_not.iter().filter(|it| audited.words.contains(*it));
+        verdict.wrong.extend(said.map(|it| format!("the words {it:?}")));
         for (what, test) in &self.shows {
             let is_shown = audited.view.as_ref().is_some_and(test);
             let part = if is_shown { &mut verdict.found } else { &mut verdict.missed };

@@ -12,6 +12,7 @@
 mod advised;
 mod audited;
 mod expectation;
+mod field;
 mod lscpu;
 mod planned;
 mod source;
@@ -95,6 +96,28 @@ fn outputs_of_lscpu_are_judged_as_their_truth_says() {
             (format!("{file} {category}"), expectation, audited)
         })
         .collect();
+    report(&judged);
+}
+
+#[test]
+fn cases_from_the_field_are_judged_as_their_truth_says() {
+    let Some(folder) = hosts() else { return };
+    let folder = folder.join("../field");
+    let mut judged = Vec::new();
+    for row in rows(&folder.join("truth.tsv")) {
+        let id = row[0].split('.').next().expect("a first part").to_owned();
+        let Some(expectation) = field::of(&id) else {
+            println!("no check knows this kind yet: {id}");
+            continue;
+        };
+        for ending in ["tar.gz", "host"] {
+            let path = folder.join(format!("{id}.{ending}"));
+            if path.is_file() {
+                let audited = Audited::new(|| source::open(&path));
+                judged.push((format!("{id}.{ending}"), expectation.clone(), audited));
+            }
+        }
+    }
     report(&judged);
 }
 

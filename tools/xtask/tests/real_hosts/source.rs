@@ -7,12 +7,14 @@ use std::path::Path;
 /// Collectors with a format of their own, by their folders.
 const IMPORTED: [&str; 2] = ["pepc", "stats-collect"];
 
-/// Opens an archive of files, an archive to import, a text archive, or a lone /proc/interrupts.
+/// Opens an archive of files, an archive to import, a text archive, a capture, or a lone /proc/interrupts.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn Source>> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let folder = path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
     if IMPORTED.contains(&&*folder) {
         captured(&xtask::import::capture_of(path)?)
+    } else if name.ends_with(".host") {
+        captured(&std::fs::read_to_string(path)?)
     } else if name.ends_with(".ttar") {
         let tar = tar_of_ttar(&std::fs::read_to_string(path)?)?;
         Ok(Box::new(Archive::read(&name, &*tar, "")?))

@@ -109,9 +109,25 @@ fn limited_at_boot(host: &HostView, info: &CpuInfo) -> Option<Finding> {
         format!("idle CPUs go no deeper than {deepest}: {parameters} on the boot line")
     };
     let finding = judged(host, host.topology.online.clone().unwrap_or_default(), message)
-        .evidence("/proc/cmdline", &parameters)
-        .fix_lasting(off_the_boot_line(&parameters));
-    Some(finding)
+        .evidence("/proc/cmdline", &parameters);
+    Some(match is_for_latency(host) {
+        Some(why) => Finding { severity: Severity::Info, ..finding }
+            .fix_lasting(format!("leave it where short waits are worth more than turbo: {why}")),
+        None => finding.fix_lasting(off_the_boot_line(&parameters)),
+    })
+}
+
+/// Why somebody has probably given up turbo to wake up sooner.
+fn is_for_latency(host: &HostView) -> Option<String> {
+    let config = host.kernel.config.as_ref();
+    let is_realtime = host.kernel.release.as_ref().is_ok_and(|it| it.contains("-rt"))
+        || config.is_ok_and(|it| it.has("PREEMPT_RT"));
+    let isolated = host.isolation.kept_free().unwrap_or_default();
+    match (is_realtime, isolated.is_empty()) {
+        (true, _) => Some("the kernel is a real-time one".to_owned()),
+        (false, false) => Some(format!("CPUs {isolated} are isolated")),
+        (false, true) => None,
+    }
 }
 
 /// No boot parameter explains a list without deep states. Old processors and most guests have none.
@@ -232,6 +248,18 @@ intel_idle
             verdict(&CHECK, &shallow("quiet intel_idle.max_cstate=1", "")),
             "medium: idle CPUs go no deeper than C1: intel_idle.max_cstate=1 on the boot line [all 2 CPUs]"
         );
+        // Somebody wants short waits.
+        let isolated = shallow("quiet intel_idle.max_cstate=1 isolcpus=1", "");
+        let release = "//- /proc/sys/kernel/osrelease\n6.1.0-18-rt-amd64\n";
+        for host in [isolated, shallow("quiet intel_idle.max_cstate=1", release)] {
+            assert!(
+                verdict(&CHECK, &host).starts_with("info: idle CPUs"),
+                "{}",
+                verdict(&CHECK, &host)
+            );
+            let fix = findings(&CHECK, &host).remove(0).fix;
+            assert!(fix.lasting.unwrap().starts_with("leave it where short waits"));
+        }
         assert_eq!(verdict(&CHECK, &host("")), "clean");
     }
 

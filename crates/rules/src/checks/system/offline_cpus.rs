@@ -133,13 +133,30 @@ fn threads_off(host: &HostView) -> Option<Finding> {
     )
 }
 
+/// The boot parameter that leaves one thread of each core: `nosmt`, or a mitigation that takes it along
+/// (Documentation/admin-guide/kernel-parameters.txt and hw-vuln/l1tf.rst).
+fn asks_for_one_thread(host: &HostView) -> Option<String> {
+    let line = host.kernel.boot_line.as_ref().ok()?;
+    let mut asked = line.parameters().filter_map(|(name, value)| {
+        let by_mitigation = || {
+            let words = || value.unwrap_or_default().split(',');
+            words().any(|it| it == "nosmt") || name == "l1tf" && words().eq(["full", "force"])
+        };
+        (name == "nosmt" || by_mitigation())
+            .then(|| value.map_or(name.to_owned(), |value| format!("{name}={value}")))
+    });
+    asked.next()
+}
+
 /// A reason that is written somewhere.
 fn explanation(host: &HostView, offline: &CpuSet, online: &CpuSet) -> Option<(Severity, String)> {
     let smt = host.topology.smt_control.as_deref().unwrap_or_default();
     let is_off = matches!(smt, "off" | "forceoff");
     // With one thread of each core online, the others are as many, or twice or three times as many.
     if is_off && offline.len().is_multiple_of(online.len().max(1)) {
-        return Some((Severity::Info, format!("simultaneous multithreading is {smt}")));
+        let by = asks_for_one_thread(host)
+            .map_or(String::new(), |it| format!(" by {it} on the boot line"));
+        return Some((Severity::Info, format!("simultaneous multithreading is {smt}{by}")));
     }
     // A number since Linux 6.6 (include/linux/cpu_smt.h); before that, POWER shows none at all.
     let level: Option<usize> = smt.parse().ok();
@@ -187,6 +204,14 @@ mod tests {
             verdict(&CHECK, &host("0-63", "0-31", smt)),
             "info: plugged in, but offline: simultaneous multithreading is forceoff [CPUs 32-63 (32 of 64)]"
         );
+        for parameter in ["nosmt=force", "mitigations=auto,nosmt", "l1tf=full,force"] {
+            let line = format!("{smt}//- /proc/cmdline\nro {parameter} quiet\n");
+            let found = verdict(&CHECK, &host("0-63", "0-31", &line));
+            assert!(
+                found.contains(&format!("is forceoff by {parameter} on the boot line")),
+                "{found}"
+            );
+        }
         assert!(verdict(&CHECK, &host("0-63", "0-29", smt)).starts_with("medium: "));
     }
 

@@ -1,0 +1,53 @@
+//! Cases that people reported in public: what the audit of each must say, and what it must not.
+
+use crate::expectation::{Expectation, clean};
+use rules::finding::Severity::{Critical, High, Info, Low, Medium};
+
+/// What the audit of the case with this name must and must not say; `None` where no check knows its kind yet.
+pub(crate) fn of(id: &str) -> Option<Expectation> {
+    Some(match id {
+        "06-tsc-unstable-hpet" => clean().finds("slow-clocksource", High).says_not("kvm-clock"),
+        "07-guest-acpi-pm" => {
+            clean().finds("slow-clocksource", High).says("bhyve").says_not("kvm-clock")
+        }
+        "08-guest-tsc-reliable-already" => clean()
+            .finds("slow-clocksource", High)
+            .says("in vain (clocksource=tsc tsc=reliable)")
+            .says_not("on the boot line: "),
+        "10-230mhz-readout-misread" => {
+            clean().finds("clock-below-minimum", High).says("% of the clock")
+        }
+        "14-amd-policy-400" => clean()
+            .finds("capped-frequency", High)
+            .says("scaling-max=max")
+            .says_not("max-perf-pct")
+            .says_not("energy-perf-bias="),
+        "22b-kipmi0-no-schedstat" => clean().finds("kipmid-busy", High).says("at least 54 %"),
+        "33-400mhz-under-800-hybrid" => clean().finds("clock-below-minimum", High),
+        "34-aws-c6-disabled" => clean().finds_between("turbo-headroom-lost", Low..=Low),
+        "42-aws-isolcpus-0" => {
+            clean().finds("isolated-without-nohz-full", Low).says_not("nohz_full=0")
+        }
+        "44-acpi-limit-1500-of-2801" => clean()
+            .finds("capped-frequency", High)
+            .finds_between("slow-governor", Info..=Low)
+            .says_not("scaling-max"),
+        "45-vmware-acpi-pm" => {
+            clean().finds("slow-clocksource", High).says("ESXi").says_not("kvm-clock")
+        }
+        "51-pcc-cpufreq-dl580" => {
+            clean().finds("slow-governor", Medium).never(&["turbo-off"]).says("OS Control Mode")
+        }
+        "54-smt-forceoff" => clean()
+            .finds("offline-cpus", Info)
+            .says("mitigations=auto,nosmt")
+            .says_not("cpu-online="),
+        "min-a" => {
+            clean().finds("capped-frequency", High).finds_between("slow-governor", Info..=Low)
+        }
+        "min-pcc" => clean().never(&["turbo-off"]),
+        "min-pl0" => clean().finds("low-power-limit", Critical),
+        "min-steal" => clean().never(&["stolen-time"]).not_judged("stolen-time"),
+        _ => return None,
+    })
+}
