@@ -9,7 +9,7 @@ use crate::{Fact, Missing};
 /// A count of a log, or of what it is written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Count {
-    /// Transactions that were committed, of all sessions.
+    /// Transactions that were committed, of all sessions. MariaDB counts COMMIT statements; its Handler_commit counts each read, too.
     Commits,
     /// Records that were added to the log.
     Records,
@@ -36,7 +36,7 @@ pub enum Count {
 /// Each count with its id and the names by which servers call it; times of PostgreSQL are microseconds, the timer of MariaDB's
 /// performance schema counts picoseconds.
 const COUNTS: [(Count, &str, &[&str]); 11] = [
-    (Count::Commits, "commits", &["xact_commit", "handler_commit", "com_commit"]),
+    (Count::Commits, "commits", &["xact_commit", "com_commit"]),
     (Count::Records, "records", &["wal_records"]),
     (Count::PageImages, "page-images", &["wal_fpi"]),
     (Count::Bytes, "bytes", &["wal_bytes", "innodb_os_log_written"]),
@@ -166,9 +166,17 @@ impl LogCounters {
             _ => self.log_reset != before.log_reset,
         };
         match is.checked_sub(was) {
+            Some(0) if count == Count::Commits && self.counts_statements() => {
+                Err(Missing::not_here(what(), "MariaDB counts no commits but COMMIT statements"))
+            }
             Some(rise) if !is_reset => Ok(rise),
             _ => Err(Missing::not_here(what(), "it was reset, or the server was started anew")),
         }
+    }
+
+    /// Whether its commits are those that a statement asked for: of MariaDB, whose sessions may commit each statement by itself.
+    fn counts_statements(&self) -> bool {
+        self.get(Count::WriteRequests).is_some()
     }
 
     /// The same server when each of its counts began.
@@ -308,10 +316,10 @@ mod tests {
     #[test]
     fn mariadb_10_11_and_11_count_writes_where_they_count_no_syncs() {
         let mariadb = "Innodb_log_waits\t0\nInnodb_log_write_requests\t500\nInnodb_log_writes\t40\n\
-                       Innodb_os_log_written\t20480\nCom_commit\t3\nHandler_commit\t60\ninnodb_log_file_ps 5000000";
+                       Innodb_os_log_written\t20480\nCom_commit\t60\nHandler_commit\t900\ninnodb_log_file_ps 5000000";
         let after = parsed(mariadb);
         let before = parsed(
-            "innodb_log_writes 10\ninnodb_os_log_written 480\nhandler_commit 20\ninnodb_log_file_ps 2000000",
+            "innodb_log_writes 10\ninnodb_os_log_written 480\ncom_commit 20\ninnodb_log_file_ps 2000000",
         );
         let taken = after.since(&before);
         assert_eq!(
@@ -320,6 +328,9 @@ mod tests {
         );
         assert_eq!((taken.time_ns.clone(), taken.each_ns()), (Ok(3000), Ok(100.0)));
         assert!(taken.syncs.is_err());
+        // Sessions that commit each statement by itself say no COMMIT.
+        let silent = after.since(&after).commits.unwrap_err().to_string();
+        assert!(silent.contains("COMMIT statements"), "{silent}");
         let untimed = parsed("innodb_log_writes 10\ninnodb_log_file_ps 0");
         assert!(untimed.since(&untimed).time_ns.unwrap_err().to_string().contains("does not time"));
         let older = parsed("Innodb_os_log_fsyncs 30\nInnodb_log_writes 50");

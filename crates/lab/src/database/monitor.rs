@@ -138,7 +138,7 @@ fn beginning() -> String {
     )
 }
 
-/// MariaDB counts no commit where no table is read.
+/// MariaDB counts no commit of a session that says no COMMIT.
 fn commits_of_question(engine: Engine) -> u64 {
     match engine {
         Engine::Postgresql => 1,
@@ -239,7 +239,7 @@ fn postgresql_log(columns: &[String]) -> String {
 /// Who may not read the performance schema goes without its timer.
 fn mariadb_log() -> String {
     "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_os_log_written', 'Innodb_os_log_fsyncs', 'Innodb_log_writes', \
-     'Innodb_log_write_requests', 'Innodb_log_waits', 'Handler_commit', 'Com_commit');\n\
+     'Innodb_log_write_requests', 'Innodb_log_waits', 'Com_commit');\n\
      DELIMITER //\nBEGIN NOT ATOMIC DECLARE CONTINUE HANDLER FOR SQLEXCEPTION BEGIN END; \
      SELECT CONCAT('innodb_log_file_ps ', SUM_TIMER_WRITE + SUM_TIMER_MISC) \
      FROM performance_schema.file_summary_by_event_name \
@@ -269,12 +269,12 @@ fn look_rows(engine: Engine, log: &str) -> String {
         Engine::Mariadb => format!(
             "SELECT 'session', COUNT(*), 'client backend', CASE COMMAND WHEN 'Sleep' THEN 'idle' WHEN 'Query' THEN 'active' \
              WHEN 'Execute' THEN 'active' ELSE LOWER(COMMAND) END AS command, '', IFNULL(STATE, '') AS state, \
-             REPLACE(REPLACE(LEFT(IFNULL(INFO, ''), {BEGINNING}), '\\n', ' '), '\\t', ' ') AS statement \
+             REPLACE(REPLACE(LEFT(IFNULL(INFO, ''), {BEGINNING}), CHAR(10), ' '), CHAR(9), ' ') AS statement \
              FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND COMMAND <> 'Daemon' \
              GROUP BY command, state, statement ORDER BY COUNT(*) DESC LIMIT {MOST_KINDS};\n\
              SELECT 'session', 1, '', '', '', '', '{HIDDEN}' FROM DUAL WHERE CURRENT_ROLE() IS NULL AND NOT EXISTS \
              (SELECT 1 FROM information_schema.USER_PRIVILEGES WHERE PRIVILEGE_TYPE = 'PROCESS' \
-             AND REPLACE(GRANTEE, '\'', '') = CURRENT_USER());\n{log}"
+             AND REPLACE(GRANTEE, '''', '') = CURRENT_USER());\n{log}"
         ),
     }
 }

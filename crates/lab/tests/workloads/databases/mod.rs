@@ -4,13 +4,16 @@
 mod commit;
 mod stage;
 
+use facts::database::{Count, Look};
+use lab::database::Monitor;
 use lab::failure::Failure;
 use lab::known::Known;
 use lab::workload::Settings;
 use stage::{Stage, figures, quick, while_it_runs};
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, chown};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, chown};
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// A minute of PL/pgSQL.
@@ -44,6 +47,24 @@ fn a_server_that_starts_leaves_the_temporary_tables_of_others_alone() {
     let is_there = fs::remove_file(&table).is_ok();
     assert!(is_there && started.is_some(), "{} is gone", table.display());
     drop((running, started));
+    assert_eq!(stage.left(), Vec::<String>::new());
+}
+
+#[test]
+fn a_mariadb_server_tells_of_its_sessions_and_of_its_log() {
+    let stage = Stage::new();
+    let settings = Settings { engine: Some("mariadb".to_owned()), ..quick() };
+    let Some(running) = stage.ready("plsql-loop", &settings) else { return };
+    let files = fs::read_dir(stage.server().join("run")).unwrap().flatten();
+    let mut sockets = files.filter(|it| it.file_type().unwrap().is_socket()).map(|it| it.path());
+    let mut monitor = Monitor::of(sockets.next().unwrap().to_str().unwrap()).unwrap();
+    let rows = monitor.look(&AtomicBool::new(false)).unwrap();
+    let look = Look::parse(&rows, 1, true);
+    assert!(!look.is_hidden(), "{rows:?}");
+    for count in [Count::Commits, Count::Bytes, Count::Writes, Count::WriteRequests] {
+        assert!(look.log.get(count).is_some(), "{count:?}: {rows:?}");
+    }
+    drop(running);
     assert_eq!(stage.left(), Vec::<String>::new());
 }
 
