@@ -4,6 +4,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use facts::HostView;
 use host::{Source, trusted_file};
 use rules::audit::Audit;
+use rules::finding::Finding;
 use rules::plan::{Plan, Request};
 use rules::profile::{LARGEST, Profile, SHIPPED};
 use std::path::{Path, PathBuf};
@@ -25,8 +26,8 @@ pub struct Requested {
     pub requests: Vec<Request>,
     /// The host, as far as the requests look at it.
     pub host: HostView,
-    /// The ids of checks whose findings no setting fixes, where all findings are to be fixed.
-    pub unfixed: Vec<&'static str>,
+    /// Checks whose findings no setting fixes, and what does, where all findings are to be fixed.
+    pub unfixed: Vec<(&'static str, String)>,
 }
 
 /// What is requested. Where nothing is named, all findings of the host are to be fixed.
@@ -71,12 +72,13 @@ impl<'a> Found<'a> {
         found.flat_map(|(check, finding)| rules::advice::requests(host, check, finding)).collect()
     }
 
-    /// The ids of checks for whose findings nothing is requested.
-    fn unfixed(&self) -> Vec<&'static str> {
+    /// Checks for whose findings nothing is requested, and what their first finding says of that.
+    fn unfixed(&self) -> Vec<(&'static str, String)> {
         let Some((_, audit)) = &self.host else { return Vec::new() };
-        let ids = audit.findings.iter().map(|(check, _)| check.id);
-        let mut unfixed: Vec<&str> = ids.filter(|id| self.requests(Some(id)).is_empty()).collect();
-        unfixed.dedup();
+        let found = audit.findings.iter().filter(|(it, _)| self.requests(Some(it.id)).is_empty());
+        let mut unfixed: Vec<(&str, String)> =
+            found.map(|(check, finding)| (check.id, by_other_means(finding))).collect();
+        unfixed.dedup_by_key(|it| it.0);
         unfixed
     }
 
@@ -84,21 +86,32 @@ impl<'a> Found<'a> {
     ///
     /// Errors: no setting fixes it, or whether it has a finding is unknown.
     fn fixing(&self, id: &str) -> Result<Vec<Request>> {
-        let is_found = |audit: &Audit| audit.findings.iter().any(|(check, _)| check.id == id);
         let is_fixable = rules::settings::SETTINGS.iter().any(|it| it.fixes.contains(&id));
         let requests = self.requests(Some(id));
         if let Some((_, audit)) = &self.host {
             if let Some((_, missing)) = audit.unknown.iter().find(|(check, _)| check.id == id) {
                 bail!("whether {id} is to be fixed is unknown: {missing}");
             }
-            if !is_fixable || (is_found(audit) && requests.is_empty()) {
-                bail!(
-                    "no setting fixes {id} here; `fullclock audit` and `fullclock explain {id}` say what does"
-                );
+            let found = audit.findings.iter().find(|(check, _)| check.id == id);
+            match found.filter(|_| requests.is_empty()) {
+                Some((_, finding)) => {
+                    bail!("no setting fixes {id} here: {}", by_other_means(finding))
+                }
+                None if !is_fixable => {
+                    bail!("no setting fixes {id}; `fullclock explain {id}` says what does")
+                }
+                None => {}
             }
         }
         Ok(requests)
     }
+}
+
+/// What fixes a finding that no setting fixes, or that nothing does.
+fn by_other_means(finding: &Finding) -> String {
+    let fix = &finding.fix;
+    let said = fix.lasting.as_ref().or(fix.refused.first()).cloned();
+    said.unwrap_or_else(|| "nothing is known to do about it".to_owned())
 }
 
 /// What is requested, by name or by what was found.

@@ -14,8 +14,8 @@ pub struct Planned<'a> {
     pub name: &'a str,
     /// What would be written.
     pub plan: &'a Plan,
-    /// The ids of checks with a finding that no setting fixes.
-    pub unfixed: &'a [&'static str],
+    /// Checks with a finding that no setting fixes, and what does.
+    pub unfixed: &'a [(&'static str, String)],
     /// The files that would make it last.
     pub files: &'a [Write],
 }
@@ -25,7 +25,8 @@ pub fn plan(planned: &Planned<'_>, verbose: bool) -> Document {
     let mut document = Document::new(format!("fullclock plan for {}", planned.name));
     document.paragraph(Text::strong(verdict(planned)));
     if !planned.unfixed.is_empty() {
-        document.note(Text::sentence("`fullclock audit` says what to do about that."));
+        let line = |(id, means): &(&str, String)| Text::sentence(&format!("{id}: {means}"));
+        document.push(Block::List(planned.unfixed.iter().map(line).collect()));
     }
     put(&mut document, planned.plan, verbose);
     put_files(&mut document, planned.files);
@@ -38,7 +39,9 @@ fn verdict(Planned { plan, unfixed, .. }: &Planned<'_>) -> String {
     let n_settings = plan.steps.iter().filter(|it| !it.change.writes.is_empty()).count();
     let (writes, settings) =
         (counted(n_writes as u64, "write"), counted(n_settings as u64, "setting"));
+    let is_in_vain = !plan.left_out.is_empty() || !plan.refused.is_empty();
     let changes = match (n_writes, unfixed.is_empty()) {
+        (0, _) if is_in_vain => "No setting can be changed here.".to_owned(),
         (0, true) => "Nothing to change.".to_owned(),
         (0, false) => "No setting to change.".to_owned(),
         (_, _) if plan.needs_reboot() => {
@@ -49,7 +52,8 @@ fn verdict(Planned { plan, unfixed, .. }: &Planned<'_>) -> String {
     match unfixed.len() {
         0 => changes,
         n => {
-            let (found, ids) = (counted(n as u64, "finding"), unfixed.join(", "));
+            let ids: Vec<&str> = unfixed.iter().map(|it| it.0).collect();
+            let (found, ids) = (counted(n as u64, "finding"), ids.join(", "));
             format!("{changes} {found} that no setting fixes: {ids}.")
         }
     }

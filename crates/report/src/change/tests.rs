@@ -8,13 +8,14 @@ use rules::plan::Plan;
 
 const BRIEF: Detail = Detail { verbose: false, with_plan: false };
 
-fn planned(plan: &Plan, unfixed: &[&'static str]) -> Document {
+fn planned(plan: &Plan, unfixed: &[(&'static str, String)]) -> Document {
     plan::plan(&Planned { name: "this machine", plan, unfixed, files: &[] }, false)
 }
 
 #[test]
 fn a_plan_says_what_is_written_where_and_for_how_long() {
-    insta::assert_snapshot!(in_every_form(&planned(&a_plan(), &["cgroup-quota-throttling"])));
+    let unfixed = ("cgroup-quota-throttling", "systemctl set-property db.slice CPUQuota=".into());
+    insta::assert_snapshot!(in_every_form(&planned(&a_plan(), &[unfixed])));
 }
 
 #[test]
@@ -24,7 +25,9 @@ fn a_finding_that_no_setting_fixes_is_no_nothing() {
         text(&planned(&nothing, &[]), 80),
         "fullclock plan for this machine\nNothing to change.\n"
     );
-    let found = text(&planned(&nothing, &["a", "b"]), 80);
+    let unfixed = ["a", "b"].map(|it| (it, format!("what fixes {it}")));
+    let found = text(&planned(&nothing, &unfixed), 80);
+    assert!(found.contains("- a: what fixes a\n- b: what fixes b\n"), "{found}");
     let verdict = "No setting to change. 2 findings that no setting fixes: a, b.";
     assert!(found.contains(verdict), "{found}");
 }
@@ -34,6 +37,7 @@ fn what_is_refused_keeps_all_of_a_plan_from_being_written() {
     let shown = text(&planned(&refused(), &[]), 80);
     assert!(shown.contains("- governor=fast: policy0 has no governor \"fast\"\n"), "{shown}");
     assert!(shown.contains("writes nothing until this is left out"), "{shown}");
+    assert!(shown.contains("No setting can be changed here."), "{shown}");
 }
 
 #[test]

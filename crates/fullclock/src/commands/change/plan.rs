@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &Arguments, options: &PlanArguments) -> Result<Exit
 pub(super) struct Drafted {
     name: String,
     pub(super) plan: Plan,
-    unfixed: Vec<&'static str>,
+    unfixed: Vec<(&'static str, String)>,
 }
 
 impl Drafted {
