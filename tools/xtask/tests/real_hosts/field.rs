@@ -28,6 +28,14 @@ pub(crate) fn of(id: &str) -> Option<Expectation> {
         "42-aws-isolcpus-0" => {
             clean().finds("isolated-without-nohz-full", Low).says_not("nohz_full=0")
         }
+        "39-max-perf-pct-40" => clean()
+            .finds("capped-frequency", High)
+            .says("thermald runs here")
+            .says_not("TLP")
+            .says_not("max-perf-pct=100"),
+        "42b-ubuntu-kernel-without-nohz-full" => {
+            clean().finds("isolated-without-nohz-full", Low).says("CONFIG_NO_HZ_FULL")
+        }
         "44-acpi-limit-1500-of-2801" => clean()
             .finds("capped-frequency", High)
             .finds_between("slow-governor", Info..=Low)

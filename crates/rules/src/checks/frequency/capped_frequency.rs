@@ -116,12 +116,35 @@ fn percent_limit(host: &HostView) -> Option<Finding> {
         format!("intel_pstate's max_perf_pct keeps every clock at {percent} % of its maximum");
     let finding = Finding::new(severity(share), Confidence::High, message)
         .on(host.topology.online.clone().unwrap_or_default(), host.topology.n_online())
-        .evidence(&path, percent)
-        .fix_by("max-perf-pct", "100")
-        .fix_lasting(
-            "find what writes it: a tuned profile with max_perf_pct, TLP's CPU_MAX_PERF_ON_AC",
-        );
+        .evidence(&path, percent);
+    let finding = with_writer(host, finding);
     Some(with_cost(finding, share, format!("max_perf_pct is {percent}")))
+}
+
+/// Who has probably written the percentage. What protects the machine from heat is not taken away.
+fn with_writer(host: &HostView, finding: Finding) -> Finding {
+    const ANY: &str =
+        "find what writes it: a tuned profile with max_perf_pct, TLP's CPU_MAX_PERF_ON_AC";
+    let Ok(processes) = &host.processes else {
+        return finding.fix_by("max-perf-pct", "100").fix_lasting(ANY);
+    };
+    let running = host.tuners.running(processes);
+    if let Some((tuner, source)) = running.iter().find(|(it, _)| it.name == "thermald") {
+        return finding.evidence(source, tuner.name).fix_lasting(
+            "thermald runs here and lowers it where the processor is hot or the firmware's policy asks for that: fix the cooling first; its log says what it does",
+        );
+    }
+    let finding = finding.fix_by("max-perf-pct", "100");
+    let setters: Vec<&str> =
+        running.iter().filter(|(it, _)| it.is_setter).map(|(it, _)| it.name).collect();
+    match setters.join(" and ") {
+        none if none.is_empty() => finding.fix_lasting(
+            "find what writes it: no tuner that is known runs here, so look in boot scripts and udev rules",
+        ),
+        names => finding.fix_lasting(format!(
+            "look in the configuration of {names}, which runs here and may write it"
+        )),
+    }
 }
 
 /// A table that ends below the clock in the model name.
@@ -307,6 +330,25 @@ mod tests {
              //- {CPU}/cpufreq/policy1/scaling_max_freq\n2900000\n"
         );
         assert_eq!(verdict(&CHECK, &format!("{}{other}", intel(PSTATE))), "clean");
+    }
+
+    #[test]
+    fn who_runs_here_is_named_as_the_writer_and_protection_from_heat_is_left_alone() {
+        let fix = |name: &str| {
+            let process = "S 1 1 1 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 500";
+            let host = format!(
+                "{}//- {CPU}/intel_pstate/max_perf_pct\n40\n//- /proc/900/stat\n900 ({name}) {process}\n",
+                intel(PSTATE)
+            );
+            findings(&CHECK, &host).remove(0).fix
+        };
+        let hot = fix("thermald");
+        assert!(hot.apply.is_empty() && hot.now.is_empty(), "{hot:?}");
+        assert!(hot.lasting.unwrap().starts_with("thermald runs here"));
+        let tuned = fix("tuned");
+        assert_eq!(tuned.apply, ["max-perf-pct=100"]);
+        assert!(tuned.lasting.unwrap().contains("configuration of tuned"));
+        assert!(fix("postgres").lasting.unwrap().contains("no tuner that is known runs here"));
     }
 
     #[test]

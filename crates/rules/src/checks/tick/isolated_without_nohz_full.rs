@@ -93,8 +93,15 @@ fn fixed(host: &HostView, finding: Finding, ticking: &CpuSet) -> Finding {
     // `tick_nohz_init` in kernel/time/tick-sched.c: "Clearing %d from nohz_full range for timekeeping".
     let timekeeper = CpuSet::from_iter([0]);
     if ticking.minus(&timekeeper).is_empty() {
-        return finding
-            .fix_lasting("CPU 0 keeps the time and cannot be in nohz_full=: isolate another CPU");
+        let lacks_it = host.kernel.config.as_ref().is_ok_and(|it| !it.has("NO_HZ_FULL"));
+        let first = if lacks_it {
+            "a kernel built with CONFIG_NO_HZ_FULL, which this one is not; then "
+        } else {
+            ""
+        };
+        return finding.fix_lasting(format!(
+            "{first}isolate another CPU: CPU 0 keeps the time and cannot be in nohz_full="
+        ));
     }
     // The kernel takes one list only.
     let mut list = host.isolation.tickless().unwrap_or_default();
@@ -154,7 +161,7 @@ mod tests {
         assert!(lasting.ends_with("; CPU 0 keeps the time and cannot be in it"), "{lasting}");
         let fix = findings(&CHECK, &host("isolcpus=0 nohz_full=3", "0", "3")).remove(0).fix;
         assert!(fix.requests.is_empty(), "{fix:?}");
-        let advice = "CPU 0 keeps the time and cannot be in nohz_full=: isolate another CPU";
+        let advice = "isolate another CPU: CPU 0 keeps the time and cannot be in nohz_full=";
         assert_eq!(fix.lasting.unwrap(), advice);
     }
 
