@@ -1,8 +1,6 @@
 //! Load generators, and how the numbers that they print are found in their lines.
 //!
-//! A list of clients that report their rate while they run, and what finds a number or a mark in a line. k6 is not listed: its
-//! progress line counts iterations since the start (`execution/scheduler.go`, "%d complete and %d interrupted iterations"), and
-//! its rates are of the whole run.
+//! A list of clients that report their rate, or count what they did, while they run, and what finds a number or a mark in a line.
 
 use crate::trial::Better;
 use facts::client::LONGEST_MARK;
@@ -26,6 +24,8 @@ pub struct Client {
     pub better: Better,
     /// The option or setting that makes it print its number while it runs.
     pub needs: &'static str,
+    /// Whether it prints how many it did since it began: its rate is by how much that grows.
+    counts: bool,
     /// Finds the number in a line, as its one group.
     expression: &'static str,
     /// What the text in the group is worth.
@@ -45,6 +45,7 @@ pub const CLIENTS: &[Client] = &[
         over_s: 1.0,
         better: Better::Higher,
         needs: "--eta=always",
+        counts: false,
         expression: r"\[((?:[rwt]=[0-9.]+[kMG]?,?)+) IOPS\]",
         value: sum_of_assignments,
     },
@@ -59,7 +60,22 @@ pub const CLIENTS: &[Client] = &[
         over_s: 60.0,
         better: Better::Higher,
         needs: "tcset logtotemp 1 and --metric-file /tmp/hdbtcount.log",
+        counts: false,
         expression: r"\b([0-9]+) [A-Za-z0-9_]+ tpm\b",
+        value: number,
+    },
+    // k6, execution/scheduler.go, getRunStats(): "%d/%d VUs, %d complete and %d interrupted iterations", behind "running (0m05.0s), ".
+    // It prints that line each second where its output is no terminal (internal/cmd/ui.go); its rates are of the whole run.
+    Client {
+        id: "k6",
+        title: "iterations per second, by how many are complete",
+        unit: "iterations/s",
+        work: "iteration",
+        over_s: 1.0,
+        better: Better::Higher,
+        needs: "its progress lines (no --quiet)",
+        counts: true,
+        expression: r" VUs, ([0-9]+) complete and [0-9]+ interrupted iterations",
         value: number,
     },
     // PostgreSQL, src/bin/pgbench/pgbench.c, printProgressReport(): "progress: %.1f s, %.1f tps, lat %.3f ms stddev %.3f" to standard
@@ -72,6 +88,7 @@ pub const CLIENTS: &[Client] = &[
         over_s: 1.0,
         better: Better::Higher,
         needs: "-P 1",
+        counts: false,
         expression: r"^progress: [0-9.]+ s, ([0-9.]+) tps\b",
         value: number,
     },
@@ -85,6 +102,7 @@ pub const CLIENTS: &[Client] = &[
         over_s: 1.0,
         better: Better::Higher,
         needs: "--report-interval=1",
+        counts: false,
         expression: r"\bthds: [0-9]+ tps: +([0-9.]+)",
         value: number,
     },
@@ -98,6 +116,7 @@ pub const CLIENTS: &[Client] = &[
         over_s: 1.0,
         better: Better::Higher,
         needs: "-s -p status.interval=1",
+        counts: false,
         expression: r" sec: [0-9]+ operations; ([0-9.,]+) current ops/sec;",
         value: number,
     },
@@ -112,6 +131,8 @@ pub fn find(id: &str) -> Option<&'static Client> {
 #[derive(Clone, Debug)]
 pub struct Expression {
     regex: Regex,
+    /// Whether the number counts since the client began.
+    counts: bool,
     value: fn(&str) -> Option<f64>,
 }
 
@@ -130,7 +151,7 @@ impl Expression {
         let regex = Regex::new(text).map_err(|error| error.to_string())?;
         // The whole match counts as a group.
         match regex.captures_len() {
-            2 => Ok(Expression { regex, value: number }),
+            2 => Ok(Expression { regex, counts: false, value: number }),
             n => Err(format!(
                 "it needs one group around the number, as in 'tps = ([0-9.]+)', and has {}",
                 n.saturating_sub(1)
@@ -140,7 +161,13 @@ impl Expression {
 
     /// The expression of a client of the list.
     pub fn of(client: &Client) -> Result<Expression, String> {
-        Ok(Expression { value: client.value, ..Expression::parse(client.expression)? })
+        let Client { counts, value, .. } = *client;
+        Ok(Expression { counts, value, ..Expression::parse(client.expression)? })
+    }
+
+    /// Whether its number counts since the client began, and is no rate.
+    pub fn counts(&self) -> bool {
+        self.counts
     }
 
     /// The expression as it was written.
@@ -258,6 +285,12 @@ mod tests {
                 "ycsb",
                 "2016-09-12 23:50:15:208 1 sec: 1950 operations; 1948.05 current ops/sec; [READ: Count=1842]",
                 1948.05,
+            ),
+            // k6, of its documentation.
+            (
+                "k6",
+                "running (0m05.0s), 10/10 VUs, 1234 complete and 0 interrupted iterations",
+                1234.0,
             ),
             // fio 3.
             (

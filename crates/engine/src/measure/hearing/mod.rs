@@ -40,8 +40,20 @@ struct Shared {
 struct Kept {
     heard: Vec<Heard>,
     marks: Vec<MarkText>,
+    /// The latest count of a client that counts since it began.
+    count: Option<Heard>,
     /// How many there was no room for since the last sample.
     n_left_out: u64,
+}
+
+impl Kept {
+    /// By how much a count has grown a second since the one before; nothing for the first, and for one that began anew.
+    fn growth(&mut self, count: Heard) -> Option<Heard> {
+        let before = self.count.replace(count)?;
+        let over_s = count.at.checked_sub(before.at).filter(|ns| *ns > 0)? as f64 / 1e9;
+        let grown = count.value - before.value;
+        (grown >= 0.0).then_some(Heard { at: count.at, value: grown / over_s })
+    }
 }
 
 impl Ear {
@@ -76,10 +88,18 @@ impl Ear {
             return;
         }
         let mut kept = self.0.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let Kept { heard, marks, n_left_out } = &mut *kept;
-        if let Some(Found::Number(value)) = found {
+        let number = match found {
+            Some(Found::Number(value)) => Some(Heard { at, value }),
+            _ => None,
+        };
+        let number = match metric {
+            Some((_, expression)) if expression.counts() => number.and_then(|it| kept.growth(it)),
+            _ => number,
+        };
+        let Kept { heard, marks, n_left_out, .. } = &mut *kept;
+        if let Some(number) = number {
             if heard.len() < MOST_NUMBERS {
-                heard.push(Heard { at, value });
+                heard.push(number);
             } else {
                 *n_left_out += 1;
             }

@@ -175,3 +175,21 @@ fn what_cannot_be_listened_to_is_refused_by_name() {
     assert_eq!(refused("/dev/null"), "/dev/null is neither a file nor a FIFO");
     assert_eq!(refused("/tmp"), "/tmp is neither a file nor a FIFO");
 }
+
+#[test]
+fn of_a_client_that_counts_since_it_began_the_growth_a_second_is_heard() {
+    let k6 = lab::client::find("k6").unwrap();
+    let metric = ClientMetric { client: k6.id.to_owned(), unit: k6.unit.to_owned() };
+    let expression = Expression::of(k6).unwrap();
+    let ear = Ear::new(Wanted { metric: Some((metric, expression)), mark: None });
+    let said = |n: u32, second: u64| {
+        let line =
+            format!("running (0m0{second}.0s), 2/2 VUs, {n} complete and 0 interrupted iterations");
+        ear.line(&line, second * 1_000_000_000);
+    };
+    for (n, second) in [(100, 1), (350, 2), (350, 3), (20, 4), (80, 6)] {
+        said(n, second);
+    }
+    // The fourth is of a run that began anew.
+    assert_eq!(values(&ear), [250.0, 0.0, 30.0]);
+}
