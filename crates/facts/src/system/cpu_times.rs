@@ -49,6 +49,11 @@ impl CpuTimes {
         self.0.get(&cpu).copied()
     }
 
+    /// The time of all online CPUs together.
+    pub fn sum(&self) -> CpuTime {
+        self.0.values().fold(CpuTime::default(), |sum, it| sum + *it)
+    }
+
     /// Every online CPU with its time, in order.
     pub fn iter(&self) -> impl Iterator<Item = (u32, CpuTime)> {
         self.0.iter().map(|(&cpu, &time)| (cpu, time))

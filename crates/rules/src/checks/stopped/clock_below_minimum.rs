@@ -10,7 +10,6 @@ use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cpufreq::Policy;
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::msr::{hwp, intel, ratios};
-use facts::system::cpu_times::CpuTime;
 use facts::{CpuSet, Hertz, HostView, Missing, Why};
 use std::collections::BTreeMap;
 
@@ -239,13 +238,11 @@ const BUSY: f64 = 0.05;
 
 /// Whether the CPUs have had work, on average since boot.
 fn was_busy(host: &HostView) -> bool {
-    let times = host.cpu_times.as_ref().map(|it| it.iter().collect::<Vec<_>>()).unwrap_or_default();
-    let sum = times.iter().fold(CpuTime::default(), |sum, (_, it)| sum + *it);
-    let free = sum.idle.saturating_add(sum.iowait);
-    (sum.total().saturating_sub(free)) as f64 >= BUSY * sum.total().max(1) as f64
+    let share = host.cpu_times.as_ref().ok().and_then(|it| it.sum().busy_share());
+    share.is_some_and(|it| it >= BUSY)
 }
 
-/// Whether the low CPUs are several, and all of one kind that were judged or half of all: no bad sample explains so many.
+/// Whether so many CPUs are low that no bad sample explains them: at least two, and half of all or all of one kind.
 fn are_many(host: &HostView, low: &[Low], judged: &[u32]) -> bool {
     if low.len() > 1 && low.len() * 2 >= judged.len() {
         return true;

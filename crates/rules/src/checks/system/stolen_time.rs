@@ -6,7 +6,6 @@
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
-use facts::system::cpu_times::CpuTime;
 use facts::{HostView, Missing, Why};
 
 pub(crate) const CHECK: Check = Check {
@@ -53,7 +52,7 @@ fn run(host: &HostView) -> Verdict {
         return Err(Missing::not_here("hypervisor", "the kernel runs on the hardware itself"));
     }
     plausible(host)?;
-    let time = host.cpu_times.as_ref()?.iter().fold(CpuTime::default(), |sum, (_, it)| sum + it);
+    let time = host.cpu_times.as_ref()?.sum();
     if time.steal == 0 {
         host.platform.tells_of_steal()?;
     }
