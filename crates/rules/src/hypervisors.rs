@@ -27,8 +27,7 @@ const CLOCKS: &[(&str, &str)] = &[
     // FreeBSD, bhyve(8); Propolis, the hypervisor of Oxide, is based on it.
     (
         "bhyve",
-        "whoever runs the bhyve host: the guest needs an invariant TSC (CPUID 80000007H EDX bit 8), or the reference TSC page of Hyper-V where bhyve \
-         imitates that",
+        "ask whoever runs the bhyve host for an invariant TSC (CPUID 80000007H EDX bit 8), or for the reference TSC page of Hyper-V where bhyve has it",
     ),
 ];
 

@@ -265,7 +265,7 @@ mod tests {
         for driver in ["acpi-cpufreq", "amd-pstate-epp"] {
             assert!(verdict(&CHECK, &capped(driver)).starts_with("high: scaling_max_freq keeps"));
         }
-        // Where the firmware may ask for the same, another limit of Linux helps nobody.
+        // The firmware may ask for the same limit, and then a higher one of Linux changes nothing.
         let fix = findings(&CHECK, &capped("acpi-cpufreq")).remove(0).fix;
         assert!(fix.apply.is_empty() && fix.lasting.unwrap().starts_with("look at bios_limit"));
         let fix = findings(&CHECK, &capped("amd-pstate-epp")).remove(0).fix;

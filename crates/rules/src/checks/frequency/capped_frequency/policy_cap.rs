@@ -74,8 +74,8 @@ pub(super) fn capped(host: &HostView, cap: &Cap, policies: &[&Policy]) -> Findin
             .evidence(path, level)
             .command(&commands::THERMAL_ZONES, "")
             .fix_lasting("the kernel lowers it to cool the machine: fix the cooling")
-    } else if policies.iter().any(|it| may_be_of_firmware(it)) {
-        finding.fix_lasting("look at bios_limit beside it: where that is as low, the firmware asks for it, and otherwise some program wrote it")
+    } else if policies.iter().copied().any(may_be_of_firmware) {
+        finding.fix_lasting("look at bios_limit in the same folder: if it is as low, the firmware sets the limit; if not, a program wrote it")
     } else {
         finding.fix_by_on("scaling-max", "max", cpus.clone()).fix_lasting("find what writes it: cpupower's or TLP's configuration, a tuned profile, a power-capping agent")
     };
