@@ -10,11 +10,11 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 
 use crate::acpi;
 use crate::bmc::{Pace, SlowBmc};
@@ -76,24 +76,9 @@ pub struct Bmc {
 }
 
 impl Qemu {
-    /// Boots `guest` and waits until it is off; boots it again where its kernel stood still, unless its disk remembers what it
-    /// had done by then.
+    /// Boots `guest` and waits until it is off; boots it again where its kernel stood still.
     pub(crate) fn run(&self, guest: &Guest) -> Result<Ended> {
-        for _ in 1..N_BOOTS {
-            match self.run_once(guest) {
-                Err(error) if self.may_boot_again(&error) => eprintln!("booted again: {error}"),
-                ended => return ended,
-            }
-        }
-        self.run_once(guest)
-    }
-
-    fn may_boot_again(&self, error: &anyhow::Error) -> bool {
-        match error.downcast_ref() {
-            Some(StoodStill::AtBoot { .. }) => true,
-            Some(StoodStill::Later { .. }) => self.disk.is_none(),
-            None => false,
-        }
+        boot_again_if_stood_still(self.disk.as_deref(), || self.run_once(guest))
     }
 
     fn run_once(&self, guest: &Guest) -> Result<Ended> {
@@ -168,6 +153,30 @@ impl Qemu {
     }
 }
 
+/// Calls `boot`, at most [`N_BOOTS`] times, until the kernel does not stand still. The machine's `disk` is put back each time to
+/// what the first boot found: what the lost boot had written is undone with it.
+///
+/// Errors: that of the last boot; the disk cannot be read or put back.
+fn boot_again_if_stood_still(
+    disk: Option<&Path>,
+    mut boot: impl FnMut() -> Result<Ended>,
+) -> Result<Ended> {
+    let found =
+        disk.map(|path| fs::read(path).with_context(|| format!("cannot read {}", path.display())));
+    let found = disk.zip(found.transpose()?);
+    for _ in 1..N_BOOTS {
+        match boot() {
+            Err(error) if error.is::<StoodStill>() => eprintln!("booted again: {error}"),
+            ended => return ended,
+        }
+        if let Some((path, found)) = &found {
+            fs::write(path, found)
+                .with_context(|| format!("cannot put {} back", path.display()))?;
+        }
+    }
+    boot()
+}
+
 impl Bmc {
     /// The devices; `port` is where the controller listens if it is not QEMU's own.
     fn arguments(self, port: Option<u16>) -> Vec<String> {
@@ -184,5 +193,60 @@ impl Bmc {
         let irq = if self.interrupt { 5 } else { 0 };
         let interface = ["-device".to_owned(), format!("isa-ipmi-kcs,bmc=bmc,irq={irq}")];
         controller.into_iter().chain(interface).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::bail;
+    use std::os::unix::process::ExitStatusExt as _;
+    use std::process::ExitStatus;
+
+    fn stood_still() -> StoodStill {
+        StoodStill::Later { program: "qemu".to_owned(), words: "rcu: INFO".to_owned() }
+    }
+
+    fn ended() -> Ended {
+        Ended { status: ExitStatus::from_raw(0), printed: String::new() }
+    }
+
+    #[test]
+    fn a_machine_that_stood_still_boots_again_with_the_disk_as_the_first_boot_found_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = folder.path().join("disk");
+        fs::write(&disk, "as found").unwrap();
+        let mut n_boots = 0;
+        let result = boot_again_if_stood_still(Some(&disk), || {
+            n_boots += 1;
+            assert_eq!(fs::read_to_string(&disk).unwrap(), "as found", "boot {n_boots}");
+            fs::write(&disk, "written by the guest").unwrap();
+            if n_boots < N_BOOTS { bail!(stood_still()) } else { Ok(ended()) }
+        });
+        result.unwrap();
+        assert_eq!(n_boots, N_BOOTS);
+        assert_eq!(fs::read_to_string(&disk).unwrap(), "written by the guest");
+    }
+
+    #[test]
+    fn a_machine_that_always_stands_still_is_an_error_after_the_last_boot() {
+        let mut n_boots = 0;
+        let error = boot_again_if_stood_still(None, || {
+            n_boots += 1;
+            bail!(stood_still())
+        });
+        assert!(error.unwrap_err().is::<StoodStill>());
+        assert_eq!(n_boots, N_BOOTS);
+    }
+
+    #[test]
+    fn a_machine_that_fails_otherwise_is_not_booted_again() {
+        let mut n_boots = 0;
+        let error = boot_again_if_stood_still(None, || {
+            n_boots += 1;
+            bail!("a step takes too long")
+        });
+        assert_eq!(error.unwrap_err().to_string(), "a step takes too long");
+        assert_eq!(n_boots, 1);
     }
 }
