@@ -18,6 +18,7 @@ pub mod limits;
 pub mod links;
 mod missing;
 pub mod msr;
+pub mod netlink;
 pub mod parse;
 mod per_cpu;
 pub mod pmu;

@@ -1,27 +1,23 @@
 //! Which interface of this machine has which address, as the kernel tells over a netlink socket.
 //!
-//! Files tell it of IPv6 alone (/proc/net/if_inet6). Source: rtnetlink(7), RTM_GETADDR; include/uapi/linux/netlink.h and
-//! if_addr.h: a header of 16 bytes, `struct ifaddrmsg` of 8, and attributes, all in the byte order of the machine. Addresses
-//! are those of the network namespace of this process.
+//! Files tell it of IPv6 alone (/proc/net/if_inet6). Source: rtnetlink(7), RTM_GETADDR; include/uapi/linux/if_addr.h: `struct
+//! ifaddrmsg` of 8 bytes and attributes. Addresses are those of the network namespace of this process.
 
+use facts::netlink::{DONE, DUMP, ERROR, REQUEST, attributes, messages, request, u32_at};
 use facts::{Fact, Missing, Why};
 use rustix::net::netdevice::index_to_name;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-const NLMSG_ERROR: u16 = 2;
-const NLMSG_DONE: u16 = 3;
 const RTM_NEWADDR: u16 = 20;
 const RTM_GETADDR: u16 = 22;
-/// NLM_F_REQUEST and NLM_F_DUMP.
-const DUMP: u16 = 0x301;
 
 /// The other end's address of a point-to-point link, and this one's of any other.
 const IFA_ADDRESS: u16 = 1;
 /// This end's, where it is told apart.
 const IFA_LOCAL: u16 = 2;
 
-const HEADER: usize = 16;
+/// `struct ifaddrmsg`.
 const MESSAGE: usize = 8;
 
 /// What a dump writes at once at most (net/netlink/af_netlink.c, netlink_dump).
@@ -47,7 +43,9 @@ pub fn addresses() -> Fact<Vec<Addressed>> {
         None,
     )
     .map_err(failed)?;
-    rustix::net::send(&socket, &request(), SendFlags::empty()).map_err(failed)?;
+    // Addresses of any kind.
+    let question = request(RTM_GETADDR, REQUEST | DUMP, &[0; MESSAGE]);
+    rustix::net::send(&socket, &question, SendFlags::empty()).map_err(failed)?;
     let mut found = Vec::new();
     let mut buffer = vec![0; BUFFER];
     loop {
@@ -73,16 +71,6 @@ fn failed(why: &std::io::Error) -> Missing {
     Missing { what: WHAT.to_owned(), why: Why::Failed(why.to_string()) }
 }
 
-fn request() -> Vec<u8> {
-    let length = (HEADER + MESSAGE) as u32;
-    let mut bytes = length.to_ne_bytes().to_vec();
-    bytes.extend(RTM_GETADDR.to_ne_bytes());
-    bytes.extend(DUMP.to_ne_bytes());
-    // Its number, and who asks; then addresses of any kind.
-    bytes.resize(HEADER + MESSAGE, 0);
-    bytes
-}
-
 /// What was read at once.
 #[derive(Debug, PartialEq, Eq)]
 struct Part {
@@ -93,47 +81,37 @@ struct Part {
 }
 
 /// Errors: the kernel tells of one, or a message is cut, so that the list would look complete and is not.
-fn parse(mut bytes: &[u8]) -> Fact<Part> {
+fn parse(bytes: &[u8]) -> Fact<Part> {
     let mut addresses = Vec::new();
-    while !bytes.is_empty() {
-        let length = u32_at(bytes, 0).unwrap_or_default() as usize;
-        let (Some(kind), Some(message)) = (u16_at(bytes, 4), bytes.get(HEADER..length)) else {
-            let found = format!("{} bytes", bytes.len());
-            return Err(Missing::malformed(WHAT, &found, "a whole message of netlink"));
+    for message in messages(bytes) {
+        let cut = |expected: facts::Expected| {
+            Missing::malformed(WHAT, &format!("{} bytes", bytes.len()), expected.0)
         };
-        match kind {
-            NLMSG_DONE => return Ok(Part { addresses, is_last: true }),
-            NLMSG_ERROR => return Err(refused(message)),
-            RTM_NEWADDR => addresses.extend(address(message)),
+        let message = message.map_err(cut)?;
+        match message.kind {
+            DONE => return Ok(Part { addresses, is_last: true }),
+            ERROR => {
+                let number = message.error().ok_or_else(|| {
+                    let found = "an error without a number";
+                    Missing::malformed(WHAT, found, "a whole message of netlink")
+                })?;
+                return Err(failed(&std::io::Error::from_raw_os_error(number)));
+            }
+            RTM_NEWADDR => addresses.extend(address(message.body)),
             _ => {}
         }
-        bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
     }
     Ok(Part { addresses, is_last: false })
 }
 
-/// `struct nlmsgerr` begins with the negative number of the error.
-fn refused(message: &[u8]) -> Missing {
-    match u32_at(message, 0) {
-        Some(number) => {
-            let number = number.cast_signed().saturating_neg();
-            failed(&std::io::Error::from_raw_os_error(number))
-        }
-        None => Missing::malformed(WHAT, "an error without a number", "a whole message of netlink"),
-    }
-}
-
 fn address(message: &[u8]) -> Option<(IpAddr, u32)> {
     let index = u32_at(message, 4)?;
-    let mut attributes = message.get(MESSAGE..)?;
     let mut found = None;
-    while let (Some(length), Some(kind)) = (u16_at(attributes, 0), u16_at(attributes, 2)) {
-        let value = attributes.get(4..length.into())?;
+    for (kind, value) in attributes(message.get(MESSAGE..)?) {
         let is_better = kind == IFA_LOCAL || (kind == IFA_ADDRESS && found.is_none());
         if is_better {
             found = ip(value).or(found);
         }
-        attributes = attributes.get(usize::from(length).next_multiple_of(4)..).unwrap_or_default();
     }
     found.map(|it| (it, index))
 }
@@ -144,36 +122,19 @@ fn ip(value: &[u8]) -> Option<IpAddr> {
     four.or_else(|_| sixteen()).ok()
 }
 
-fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
-    bytes.get(at..at + 2)?.try_into().ok().map(u16::from_ne_bytes)
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    bytes.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use facts::netlink::attribute;
 
     fn message(kind: u16, body: &[u8]) -> Vec<u8> {
-        let mut bytes = ((HEADER + body.len()) as u32).to_ne_bytes().to_vec();
-        bytes.extend(kind.to_ne_bytes());
-        bytes.resize(HEADER, 0);
-        bytes.extend(body);
-        bytes.resize(bytes.len().next_multiple_of(4), 0);
-        bytes
+        request(kind, 0, body)
     }
 
     fn body(index: u32, attributes: &[(u16, &[u8])]) -> Vec<u8> {
         let mut bytes = vec![2, 24, 0, 0];
         bytes.extend(index.to_ne_bytes());
-        for (kind, value) in attributes {
-            bytes.extend((4 + value.len() as u16).to_ne_bytes());
-            bytes.extend(kind.to_ne_bytes());
-            bytes.extend(*value);
-            bytes.resize(bytes.len().next_multiple_of(4), 0);
-        }
+        bytes.extend(attributes.iter().flat_map(|(kind, value)| attribute(*kind, value)));
         bytes
     }
 
@@ -186,7 +147,7 @@ mod tests {
         let own = |text: &str, index| (text.parse::<IpAddr>().unwrap(), index);
         let expected = vec![own("127.0.0.1", 1), own("10.0.0.1", 7), own("::1", 3)];
         assert_eq!(parse(&bytes), Ok(Part { addresses: expected.clone(), is_last: false }));
-        bytes.extend(message(NLMSG_DONE, &[0; 4]));
+        bytes.extend(message(DONE, &[0; 4]));
         assert_eq!(parse(&bytes), Ok(Part { addresses: expected, is_last: true }));
     }
 
@@ -200,18 +161,18 @@ mod tests {
         }
         assert!(is_malformed(&[0; 64]));
         let mut endless = whole;
-        endless[HEADER + MESSAGE] = 0;
-        endless[HEADER + MESSAGE + 1] = 0;
+        // The length of the first attribute, behind the header of the message and its body.
+        endless[16 + MESSAGE..][..2].fill(0);
         assert_eq!(parse(&endless), Ok(Part { addresses: Vec::new(), is_last: false }));
     }
 
     #[test]
     fn an_error_of_the_kernel_is_no_empty_list() {
         let mut body = (-13_i32).to_ne_bytes().to_vec();
-        body.extend(request());
-        let why = parse(&message(NLMSG_ERROR, &body)).unwrap_err().why;
+        body.extend(request(RTM_GETADDR, REQUEST, &[]));
+        let why = parse(&message(ERROR, &body)).unwrap_err().why;
         assert!(matches!(&why, Why::Failed(it) if it.contains("os error 13")), "{why:?}");
-        let why = parse(&message(NLMSG_ERROR, &[])).unwrap_err().why;
+        let why = parse(&message(ERROR, &[])).unwrap_err().why;
         assert!(matches!(why, Why::Malformed { .. }), "{why:?}");
     }
 
