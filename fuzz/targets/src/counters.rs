@@ -2,9 +2,9 @@
 
 use facts::counters::task_stat::{Scheduled, TaskStat};
 use facts::counters::{
-    Table, cpuacct, interrupts, pressure, schedstat, softirqs, stat, timer_list,
+    Table, cpuacct, exits, interrupts, pressure, schedstat, softirqs, stat, timer_list,
 };
-use facts::{CpuSet, Fact, Missing};
+use facts::{CpuSet, Fact, Missing, netlink};
 
 pub(crate) fn run(texts: &[u8]) {
     // A NUL byte stands between the texts.
@@ -23,6 +23,9 @@ pub(crate) fn run(texts: &[u8]) {
     for text in [first, second] {
         let _ = (pressure::stalled(text), TaskStat::parse(text), Scheduled::parse(text));
         let _ = facts::counters::number(text);
+        for message in netlink::messages(text).flatten() {
+            let _ = (message.error(), exits::parse(message.body));
+        }
     }
 }
 

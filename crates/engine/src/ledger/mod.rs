@@ -109,6 +109,7 @@ pub fn measure(
         passing: session.family.threads(),
         observer: std::process::id(),
         kept_off: traced.kept_off,
+        exits: session.family.exits(),
         host_after: Some(&host_after),
         findings: &audit.findings,
         ..Evidence::of(Interval { host, before: &measured.before, after: &measured.after })

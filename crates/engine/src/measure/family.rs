@@ -2,15 +2,18 @@
 //!
 //! The time of a task that has ended is in its process (utime and stime of /proc/PID/stat), and that of a process in the parent
 //! that waited for it (cutime and cstime, or getrusage(2)). So all of a command's time is known at its end, whether or not any of it
-//! was traced; not by name.
+//! was traced; not by name. Besides, the kernel tells of each task that ends what it ran and waited, and whose child it was
+//! ([`Exits`]), which needs no trace either; where that may be had.
 
 use crate::clock::now;
 use crate::measure::command::Workload;
 use crate::measure::server::ServerWatch;
 use crate::measure::tracing::Fork;
+use facts::counters::exits::Exit;
 use facts::counters::task_stat::ProcessTimes;
-use facts::{Fact, Missing, USER_TICK_NS};
+use facts::{Fact, Missing, USER_TICK_NS, Why};
 use host::Live;
+use host::counters::Exits;
 use host::descendants::{threads, times};
 use host::probe::ended_child_cpu_ns;
 use rules::interval::Interval;
@@ -23,6 +26,9 @@ const PACE: Duration = Duration::from_millis(100);
 /// A look at a large family takes no more than this part of the time.
 const LEAST_PACES: u32 = 100;
 
+/// More tasks than these end in no interval that is measured as a whole.
+const MOST_EXITS: usize = 1 << 20;
+
 /// The chosen processes, the command and its descendants.
 pub(crate) struct Family {
     chosen: Vec<(u32, Option<ProcessTimes>)>,
@@ -31,6 +37,11 @@ pub(crate) struct Family {
     /// The server that is measured too.
     pub(crate) server: Option<ServerWatch>,
     next: Instant,
+    /// What tells of tasks that end, and what it has told since [`Family::begin`].
+    listener: Fact<Exits>,
+    exits: Vec<Exit>,
+    /// The command that was run.
+    command: Option<u32>,
 }
 
 impl Family {
@@ -38,7 +49,10 @@ impl Family {
     pub(crate) fn of(source: &Live, chosen: &[u32], server: Option<ServerWatch>) -> Family {
         let chosen = chosen.iter().map(|pid| (*pid, None)).collect();
         let (forks, threads) = (BTreeSet::new(), BTreeSet::new());
-        let mut family = Family { chosen, forks, threads, server, next: now() };
+        let (listener, exits) = (Exits::listen(), Vec::new());
+        let next = now();
+        let mut family =
+            Family { chosen, forks, threads, server, next, listener, exits, command: None };
         family.look(source, None);
         family
     }
@@ -49,6 +63,24 @@ impl Family {
             *before = times(source, *pid);
         }
         self.server.iter_mut().for_each(|it| it.begin(source));
+        self.listen();
+        self.exits.clear();
+    }
+
+    /// Takes what was told of tasks that ended.
+    fn listen(&mut self) {
+        let Ok(listener) = &mut self.listener else { return };
+        let exits = &mut self.exits;
+        let is_all = listener.take(|exit| exits.push(exit));
+        let is_all = is_all.map(|it| it && self.exits.len() <= MOST_EXITS);
+        if let Err(missing) = is_all.and_then(|it| it.then_some(()).ok_or_else(too_many)) {
+            self.listener = Err(missing);
+        }
+    }
+
+    /// The tasks of the machine that ended since [`Family::begin`], or why they are not known.
+    pub(crate) fn exits(&self) -> Fact<Vec<Exit>> {
+        self.listener.as_ref().map(|_| self.exits.clone()).map_err(Missing::clone)
     }
 
     /// Looks who is there, if it is time to.
@@ -61,11 +93,13 @@ impl Family {
     /// Looks who is there.
     pub(crate) fn look(&mut self, source: &Live, command: Option<&Workload>) {
         let began = now();
+        self.listen();
         self.server.iter_mut().for_each(|it| it.look(source));
         for (pid, _) in &self.chosen {
             self.threads.extend(threads(source, *pid));
         }
         if let Some(command) = command {
+            self.command = Some(command.pid());
             let below = command.descendants();
             let own = std::process::id();
             for process in &below {
@@ -83,9 +117,21 @@ impl Family {
         self.next = now() + PACE.max(began.elapsed() * LEAST_PACES);
     }
 
-    /// Who was seen to belong to whom, as if each had been seen to come.
+    /// Who was seen to belong to whom, as if each had been seen to come; of those that ended, as the kernel told.
     pub(crate) fn forks(&self) -> Vec<Fork> {
-        self.forks.iter().map(|&(parent, child)| Fork { parent, child }).collect()
+        let seen = self.forks.iter().map(|&(parent, child)| Fork { parent, child });
+        let own = std::process::id();
+        let of_parent = self.exits.iter().filter_map(|it| {
+            // As in a look: it is the command, a thread of it, or one that has lost its parent.
+            let is_ours = it.parent == own;
+            let parent = if is_ours { self.command? } else { it.parent };
+            (parent != it.tid).then_some(Fork { parent, child: it.tid })
+        });
+        let of_process = self.exits.iter().filter_map(|it| {
+            let parent = it.process.filter(|process| *process != it.tid)?;
+            Some(Fork { parent, child: it.tid })
+        });
+        seen.chain(of_parent).chain(of_process).collect()
     }
 
     /// Every thread that was seen.
@@ -136,6 +182,11 @@ impl Family {
         }
         Ok(all)
     }
+}
+
+fn too_many() -> Missing {
+    let why = "more tasks ended at once than the kernel tells of".to_owned();
+    Missing { what: "times of tasks that ended".to_owned(), why: Why::Failed(why) }
 }
 
 fn ns_of(ticks: u64) -> u64 {

@@ -7,7 +7,7 @@ use facts::probe::ClockReading;
 use facts::tape::Sample;
 use facts::{CpuSet, HostView, PerCpu};
 use host::Live;
-use host::counters::{Processes, Sampler, Wanted};
+use host::counters::{Exits, Processes, Sampler, Wanted};
 use host::probe::Loads;
 use host::tape::{RecordError, Writer};
 use rules::interval::Interval;
@@ -40,13 +40,12 @@ impl Sampling {
     ) -> Sampling {
         let everything = View::everything(std::process::id());
         let wanted = wanted(if tape.is_some() { &everything } else { view });
-        Sampling {
-            sampler: Sampler::open(live, host, wanted),
-            tape,
-            started: now(),
-            pace: Pace::new(interval),
-            began: Duration::ZERO,
+        let adds_up = matches!(wanted.tasks, Some(Processes::AddedUp(_)));
+        let mut sampler = Sampler::open(live, host, wanted);
+        if adds_up && let Ok(exits) = Exits::listen() {
+            sampler.listen_to(exits);
         }
+        Sampling { sampler, tape, started: now(), pace: Pace::new(interval), began: Duration::ZERO }
     }
 
     pub(super) fn is_recorded(&self) -> bool {

@@ -5,6 +5,7 @@
 //! them.
 
 pub mod cpuacct;
+pub mod exits;
 mod family;
 pub mod interrupts;
 pub mod pressure;

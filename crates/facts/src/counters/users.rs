@@ -15,7 +15,7 @@ pub struct UserTimes {
     pub list: Vec<UserTime>,
     /// How many tasks were not read this time, because there are too many: their time is in none of [`UserTimes::list`].
     pub unread: u32,
-    /// How many of the tasks ended since the sample before: what they waited at last is in no count.
+    /// How many of the tasks ended since the sample before of which the kernel did not tell: what they waited at last is in no count.
     pub ended: u32,
 }
 

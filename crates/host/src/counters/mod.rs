@@ -7,6 +7,7 @@ mod by_cpu;
 mod cell_files;
 mod cpu_files;
 mod energy;
+mod exits;
 mod files;
 mod groups;
 mod limits;
@@ -18,6 +19,7 @@ mod residency;
 mod tasks;
 mod temperature;
 
+pub use exits::Exits;
 pub use files::{raise_open_files, with_original_limit};
 
 use crate::{Live, clock};
@@ -130,6 +132,13 @@ impl Sampler {
     /// Counts the tasks of this process and of its descendants as those of the command that is recorded.
     pub fn follow(&mut self, command: u32) {
         self.tasks.iter_mut().for_each(|it| it.follow(command));
+    }
+
+    /// Learns from `exits` what tasks ran and waited that ended between samples, where users' tasks are added up.
+    pub fn listen_to(&mut self, exits: Exits) {
+        if let Some(tasks) = &mut self.tasks {
+            tasks.listen_to(exits);
+        }
     }
 }
 

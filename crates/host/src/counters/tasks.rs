@@ -2,12 +2,13 @@
 //!
 //! Each task's schedstat stays open, which also holds on to who it is. Its other words (name, CPU) are read again
 //! only when it has run since. /proc is searched for more tasks only after one was made anywhere. What a task
-//! ran between its last sample and its death is in no sample of it.
+//! ran between its last sample and its death is in no sample of it; where users' tasks are added up, the kernel may tell of it.
 
 mod search;
 mod users;
 
 use super::Processes;
+use super::exits::Exits;
 use super::files::{File, Files, failed};
 use crate::clock;
 use facts::counters::task_stat::{Scheduled, TaskStat};
@@ -47,6 +48,8 @@ pub(super) struct Sampled {
     seen: Vec<(u32, u32)>,
     /// Where tasks of users are added up.
     users: Option<Users>,
+    /// What tells of tasks that end, where it may be had.
+    exits: Option<Exits>,
     turn: u32,
     /// One of so many tasks without an open file is read in a sample, and of users' tasks that ran is asked again.
     opened_every: u32,
@@ -80,6 +83,7 @@ impl Sampled {
             path: String::new(),
             seen: Vec::new(),
             users,
+            exits: None,
             turn: 0,
             opened_every: 1,
             asked_every: 1,
@@ -91,10 +95,18 @@ impl Sampled {
         self.users.iter_mut().for_each(|it| it.follow(command));
     }
 
+    /// Learns of tasks that end from `exits`, too, where users' tasks are added up.
+    pub(super) fn listen_to(&mut self, exits: Exits) {
+        self.exits = Some(exits);
+    }
+
     pub(super) fn sample(&mut self, files: &mut Files, into: &mut Counters) {
         let read_at = clock::raw_ns();
         self.turn = self.turn.saturating_add(1);
         self.users.iter_mut().for_each(|it| it.begin(read_at));
+        if let Some(users) = &mut self.users {
+            listen(&mut self.exits, users);
+        }
         let n_before = self.tasks.len();
         self.refresh(files);
         // The number of a task that died may be another's already.
@@ -121,7 +133,8 @@ impl Sampled {
 
     /// Reads the tasks that are known; those that ended are known no more.
     fn refresh(&mut self, files: &mut Files) {
-        let Sampled { search, tasks, users, path, turn, opened_every, asked_every, .. } = self;
+        let Sampled { search, tasks, users, exits, path, turn, opened_every, asked_every, .. } =
+            self;
         let (mut n_opened, mut n_asked) = (0u32, 0u32);
         let (turn, asked_every) = (*turn, *asked_every);
         let mut round = Round { files, users, path, turn, asked_every, n_young: 0 };
@@ -134,14 +147,17 @@ impl Sampled {
                 }
             }
             let is_alive = kept.refresh(&mut round);
+            if is_alive {
+                kept.read_in = turn;
+            }
             if kept.ran_in == turn {
                 n_asked = n_asked.saturating_add(1);
             }
             if !is_alive {
                 round.files.forget(&mut kept.schedstat);
                 search.look_again(kept.task.pid);
-                if let Some(kind) = &kept.kind {
-                    round.users.iter_mut().for_each(|it| it.ended(&kept.task, kind));
+                if let Some(users) = round.users {
+                    end(kept, users, exits, turn);
                 }
             }
             is_alive
@@ -217,6 +233,25 @@ impl Sampled {
     }
 }
 
+/// Takes what the kernel told of tasks that ended. What it does not tell is found in other counts.
+fn listen(exits: &mut Option<Exits>, users: &mut Users) {
+    let taken = exits.as_mut().map(|it| it.take(|exit| users.tell(exit)));
+    if taken.is_some_and(|it| it.is_err()) {
+        *exits = None;
+    }
+}
+
+/// Enters the end of a task that is no longer there. The kernel tells of it before it is gone.
+fn end(kept: &Kept, users: &mut Users, exits: &mut Option<Exits>, turn: u32) {
+    if !users.is_told(kept.task.tid) {
+        listen(exits, users);
+    }
+    match &kept.kind {
+        Some(kind) => users.ended(&kept.task, kind, kept.read_in.saturating_add(1) >= turn),
+        None => users.forget(kept.task.tid),
+    }
+}
+
 /// Whether a task is one of those that are read in this sample, where one of `every` is.
 fn is_due(tid: u32, turn: u32, every: u32) -> bool {
     tid.wrapping_add(turn).is_multiple_of(every.max(1))
@@ -271,7 +306,6 @@ impl Kept {
         let Some(scheduled) = round.files.read_same(&mut self.schedstat) else { return false };
         let Ok(scheduled) = Scheduled::parse(scheduled) else { return false };
         let was_read_before = self.read_in.saturating_add(1) == round.turn;
-        self.read_in = round.turn;
         let is_kept = self.schedstat.is_kept();
         let has_run = scheduled != self.scheduled();
         if !has_run && (is_kept || self.kind.is_some()) {

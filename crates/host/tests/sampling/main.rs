@@ -8,5 +8,6 @@
 )]
 
 mod counters;
+mod exits;
 mod perf;
 mod users;

@@ -7,19 +7,19 @@ use host::{Live, view};
 use std::fs;
 use std::path::Path;
 
-const MS: u64 = 1_000_000;
+pub(crate) const MS: u64 = 1_000_000;
 
 /// A machine whose tasks are laid out by hand.
-struct Machine {
+pub(crate) struct Machine {
     root: tempfile::TempDir,
-    sampler: Sampler,
-    counters: Counters,
+    pub(crate) sampler: Sampler,
+    pub(crate) counters: Counters,
     last: u32,
 }
 
 impl Machine {
     /// With the kernel's first thread, without which /proc is that of a container.
-    fn new() -> Machine {
+    pub(crate) fn new() -> Machine {
         let root = tempfile::tempdir().unwrap();
         lay(root.path(), Task { name: "kthreadd", is_kernel: true, ..Task::of(2, 2) });
         fs::write(root.path().join("proc/loadavg"), "0 0 0 1/1 1\n").unwrap();
@@ -35,11 +35,11 @@ impl Machine {
         Machine { root, sampler, counters: Counters::unread(), last: 1 }
     }
 
-    fn lay(&self, task: Task) {
+    pub(crate) fn lay(&self, task: Task) {
         lay(self.root.path(), task);
     }
 
-    fn end(&self, pid: u32, tid: u32) {
+    pub(crate) fn end(&self, pid: u32, tid: u32) {
         let process = self.root.path().join(format!("proc/{pid}"));
         // A file that is open answers nothing once its task has ended.
         fs::write(process.join(format!("task/{tid}/schedstat")), "").unwrap();
@@ -48,7 +48,7 @@ impl Machine {
     }
 
     /// The times of the next sample as text, without those of nothing.
-    fn sample(&mut self) -> String {
+    pub(crate) fn sample(&mut self) -> String {
         self.last += 1;
         fs::write(self.root.path().join("proc/loadavg"), format!("0 0 0 1/1 {}\n", self.last))
             .unwrap();
@@ -71,23 +71,23 @@ fn shown(users: &UserTimes) -> String {
 
 /// A task, as /proc shows it.
 #[derive(Clone, Copy)]
-struct Task {
-    pid: u32,
-    tid: u32,
-    name: &'static str,
-    title: &'static str,
-    is_kernel: bool,
-    parent: u32,
-    cpu: u32,
-    run_ms: u64,
-    wait_ms: u64,
+pub(crate) struct Task {
+    pub(crate) pid: u32,
+    pub(crate) tid: u32,
+    pub(crate) name: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) is_kernel: bool,
+    pub(crate) parent: u32,
+    pub(crate) cpu: u32,
+    pub(crate) run_ms: u64,
+    pub(crate) wait_ms: u64,
     /// What all threads of its process have run, where it is more than this one.
-    process_ms: u64,
-    children_ms: u64,
+    pub(crate) process_ms: u64,
+    pub(crate) children_ms: u64,
 }
 
 impl Task {
-    fn of(pid: u32, tid: u32) -> Task {
+    pub(crate) fn of(pid: u32, tid: u32) -> Task {
         Task {
             pid,
             tid,

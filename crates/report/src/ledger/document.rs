@@ -249,8 +249,11 @@ fn waiting(document: &mut Document, ledger: &Ledger) {
             let stopped = waiting.stopped_ns.filter(|ns| *ns > 0).map_or(String::new(), |ns| {
                 format!(", {:.3} s stopped by a signal", ns as f64 / 1e9)
             });
+            let server = waiting
+                .server_ns
+                .map_or(String::new(), |ns| format!(" ({:.3} s the server's)", ns as f64 / 1e9));
             format!(
-                "{waited:.3} s runnable and waiting for a CPU{stopped}, of all its threads together"
+                "{waited:.3} s runnable and waiting for a CPU{server}{stopped}, of all its threads together"
             )
         }
         Err(missing) => format!("time runnable and waiting is unknown: {}", missing.advice()),

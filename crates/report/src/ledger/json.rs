@@ -123,6 +123,8 @@ struct Waiting {
     /// Runnable, and not running.
     #[schemars(range(min = 0))]
     time_s: f64,
+    /// What of that is the server's; null where no server was chosen, or nothing else.
+    server_s: Option<f64>,
     /// How long they were stopped by a signal or a debugger; null where that was not traced.
     stopped_s: Option<f64>,
 }
@@ -171,6 +173,7 @@ pub fn ledger(head: &Head, host: &HostView, ledger: &Ledger) -> Result<String> {
         waiting: ledger.waiting.as_ref().map(|it| {
             Answer::of(it, |it| Waiting {
                 time_s: seconds(it.ns),
+                server_s: it.server_ns.map(seconds),
                 stopped_s: it.stopped_ns.map(seconds),
             })
         }),

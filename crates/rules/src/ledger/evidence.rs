@@ -4,6 +4,7 @@ use crate::check::Check;
 use crate::finding::Finding;
 use crate::interval::Interval;
 use crate::spin::GapBooks;
+use facts::counters::exits::Exit;
 use facts::probe::{ClockReading, EventCost, EventCosts, LoadReading};
 use facts::trace::CpuTotals;
 use facts::trace::waits::Wait;
@@ -46,6 +47,8 @@ pub struct Evidence<'a> {
     pub passing: BTreeSet<u32>,
     /// How long tasks were kept from running, by thread id, where that was traced of them.
     pub kept_off: BTreeMap<u32, Wait>,
+    /// The tasks of the machine that ended between the samples, as the kernel told of them, or why it is not known to be all.
+    pub exits: Fact<Vec<Exit>>,
     /// The host at the end, where it was looked at again; the interval has that of the beginning.
     pub host_after: Option<&'a HostView>,
     /// What the audit of the host found.
@@ -77,6 +80,7 @@ impl<'a> Evidence<'a> {
             ended: Err(Missing::not_collected("run times of tasks that ended")),
             passing: BTreeSet::new(),
             kept_off: BTreeMap::new(),
+            exits: Err(Missing::not_collected("times of tasks that ended")),
             host_after: None,
             findings: &[],
         }
@@ -89,8 +93,12 @@ impl<'a> Evidence<'a> {
 
     /// Whether a process was asked for by its number, or is one of the server's.
     pub(crate) fn is_chosen(&self, pid: u32) -> bool {
-        self.chosen.contains(&pid)
-            || self.server.as_ref().is_some_and(|it| it.processes.contains(&pid))
+        self.chosen.contains(&pid) || self.is_servers(pid)
+    }
+
+    /// Whether a process is one of the server's.
+    pub(crate) fn is_servers(&self, pid: u32) -> bool {
+        self.server.as_ref().is_some_and(|it| it.processes.contains(&pid))
     }
 
     /// What was traced on a CPU, or why nothing was.

@@ -179,6 +179,37 @@ fn waits_of_threads_that_ended_are_those_of_the_trace_and_of_others_their_own_co
 }
 
 #[test]
+fn waits_of_threads_that_ended_are_those_that_the_kernel_told_of_where_it_told_of_all() {
+    // One that was there before, one that came and went, one of another process.
+    let told = "exit 11 10 1 300000000 250000000\nexit 77 70 1 900000000 900000000\nkin 12 10\n\
+                exit 12 0 10 100000000 50000000";
+    for text in [SECOND.to_owned(), untraced()] {
+        assert_eq!(waited(&text, &format!("ended 400000000 20000000\n{told}")), Ok(1.2));
+    }
+    // What a trace shows of the same thread is not added.
+    assert_eq!(waited(SECOND, &format!("ended 400000000\n{told}\nwaited 12 70000000 0")), Ok(1.2));
+    assert_eq!(
+        waited(&untraced(), &format!("ended 900000000 20000000\n{told}")),
+        Err("the wait of its threads cannot be read: some ended untraced that ran 0.900 s"
+            .to_owned())
+    );
+}
+
+#[test]
+fn the_servers_part_of_the_waits_is_told_where_a_client_is_chosen_too() {
+    let part = |seen: &str| {
+        let text = replaced(SECOND, &[("observer 20", &format!("observer 20\n{seen}"))]);
+        ledger(&text).waiting.unwrap().map(|it| (it.ns, it.server_ns))
+    };
+    // The client has ended, and so has one of the server's.
+    let told = "ended 0\nexit 31 30 20 1000000 50000000\nexit 11 0 10 1000000 20000000\nkin 11 10";
+    let both = format!("chosen 30\nserver 10\n{told}");
+    assert_eq!(part(&both), Ok((970_000_000, Some(920_000_000))));
+    assert_eq!(part("server 10\nended 0"), Ok((900_000_000, None)));
+    assert_eq!(part("chosen 10\nended 0"), Ok((900_000_000, None)));
+}
+
+#[test]
 fn a_trace_that_shows_little_of_the_chosen_tells_nothing_of_their_waits() {
     let lost = ("560000000", "360000000\nlost 0 200000000");
     let text = replaced(SECOND, &[lost, ("user 0 578000000", "user 0 78000000")]);

@@ -12,19 +12,12 @@ const POINT: f64 = 0.01;
 /// A wait, as a part of itself.
 const WAIT: f64 = 0.03;
 
-/// The same of threads that have ended and that only a trace shows: each wait holds its own events, which are much of the waits of some
-/// microseconds that a client of a throttled server has. 3 % are asked for; this tells a regression.
-const TRACED_WAIT: f64 = 0.25;
-
 /// The sampler reads each task somewhere in a quarter of a second around a moment: what all tasks of a role waited in that may be in
 /// one and not in the other, at both ends.
 const READ_WITHIN: f64 = 0.25;
 
 /// The sampler and the program may read the same task so many seconds apart, because each reads one task after the other.
 const READ_APART: f64 = 0.05;
-
-/// How long it is at most, in seconds, from a recording's last sample of a thread to the thread's end.
-const LAST_WAIT: f64 = 1.0;
 
 /// Of a role that runs less than this nothing is expected by name.
 const SMALLEST: f64 = 0.002;
@@ -107,14 +100,15 @@ impl Check<'_> {
             let share = theirs.run / capacity;
             let limit = POINT + READ_APART * share / length;
             hold(format!("{name}: share"), ours.run / capacity, share, limit);
-            // What threads wait in the second in which they end is in no sample of the recording.
             let (began, ended) = match sampled.contains_key(role) {
                 true => self.run.sums.lifetime(role),
                 false => (from, to),
             };
-            let edge = if to > ended - LAST_WAIT { LAST_WAIT } else { READ_WITHIN };
             let lived = ended.min(to) - began.max(from);
-            let limit = (WAIT * theirs.wait).max(edge * theirs.wait / lived);
+            let read = READ_WITHIN * theirs.wait / lived;
+            // What tasks wait after the sampler's last look at them, and before they end, only the program is told.
+            let unseen = if ended < to { READ_WITHIN * n_cpus() } else { 0.0 };
+            let limit = (WAIT * theirs.wait).max(read + unseen);
             hold(format!("{name}: wait"), ours.wait, theirs.wait, limit);
         }
         let idle = pieces.iter().map(|it| it.idle * (it.to - it.from)).sum::<f64>() / length;
@@ -166,8 +160,7 @@ impl Check<'_> {
             (ran, ran)
         });
         let waited = self.run.sums.total(name).wait;
-        let part = if self.is_traced { TRACED_WAIT } else { WAIT };
-        faults.extend(self.wait(ledger, "the client", (waited, waited), part));
+        faults.extend(self.wait(ledger, "the client", (waited, waited)));
         faults
     }
 
@@ -192,7 +185,7 @@ impl Check<'_> {
         };
         let mut faults =
             self.shares(ledger, ("the sessions' ledger", program), |roles| of(roles, |it| it.run));
-        faults.extend(self.wait(ledger, "the sessions", of(&[session], |it| it.wait), WAIT));
+        faults.extend(self.wait(ledger, "the sessions", of(&[session], |it| it.wait)));
         faults
     }
 
@@ -240,24 +233,15 @@ impl Check<'_> {
         programs.iter().filter_map(hold).collect()
     }
 
-    /// Waits are known where each thread lived to the end, or was traced; they may be off by `part` of themselves.
-    fn wait(
-        &self,
-        ledger: &Value,
-        of: &str,
-        (least, most): (f64, f64),
-        part: f64,
-    ) -> Option<String> {
+    /// Waits are known, those of threads that ended too: of these the kernel tells.
+    fn wait(&self, ledger: &Value, of: &str, (least, most): (f64, f64)) -> Option<String> {
         let waiting = &ledger["waiting"];
         let Some(ours) = waiting["time_s"].as_f64() else {
-            // Tasks of some machines switch without being traced.
-            let is_said =
-                waiting["missing"]["text"].as_str().is_some_and(|it| it.contains("no trace shows"));
-            return (self.is_traced && !is_said).then(|| format!("{of}: {waiting}"));
+            return Some(format!("{of}: {waiting}"));
         };
         println!("{of} waited {ours:.4}, sampler {least:.4} to {most:.4}");
         // The sampler does not see what threads wait in the last quarter of a second before they end.
-        let limit = (part + READ_WITHIN / ledger["wall_s"].as_f64().unwrap()) * most;
+        let limit = (WAIT + READ_WITHIN / ledger["wall_s"].as_f64().unwrap()) * most;
         (ours > most + limit || ours < least - limit)
             .then(|| format!("{of} waited {ours:.4} s, and {least:.4} to {most:.4} by the sampler"))
     }

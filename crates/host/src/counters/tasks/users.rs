@@ -1,16 +1,19 @@
 //! Tasks of users, added up by who they are: the command that is recorded, databases by role, others by name.
 //!
-//! What a task ran after its last sample and before its end is in no count of its own. The kernel adds it to those of its
-//! process, and when the process has ended and was waited for, to those of its parent: so it is found there, and is entered
-//! as time of tasks that ended. In a database it is that of a role all the same.
+//! What a task ran after its last sample and before its end is in no count of its own. The kernel tells of it as it ends, where it
+//! may be listened to ([`Users::tell`]), with how long it waited. Besides, it adds what it ran to the times of its process, and when
+//! the process has ended and was waited for, to those of its parent: what was not told is found there, and is entered as time
+//! of tasks that ended. In a database it is that of a role all the same.
+
+mod process;
 
 use super::super::files::Files;
 use super::Kept;
-use facts::USER_TICK_NS;
+use facts::counters::Task;
+use facts::counters::exits::Exit;
 use facts::counters::task_stat::{ProcessTimes, Scheduled, TaskStat};
 use facts::counters::users::{Kind, Owner, UserTime, UserTimes, family};
-use facts::counters::{Name, Task};
-use facts::system::roles::{Product, Words, product_of};
+use process::{Ended, Process, children_ns, own_ns, process_times, title};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many samples a new process of a database is looked at again: its title is written after it was forked.
@@ -19,9 +22,6 @@ pub(super) const YOUNG: u32 = 3;
 /// How many samples the time of a process that ended waits to be found in that of its parent. A parent that ignores SIGCHLD is
 /// never given it.
 const WAITS: u32 = 10;
-
-/// Of the command line of a database's process so much is kept: roles are in its first words, and a product may be further behind.
-const MOST_TITLE: usize = 512;
 
 /// Whose tasks ran for how long since the sample before.
 #[derive(Debug, Default)]
@@ -36,46 +36,11 @@ pub(in super::super) struct Users {
     to_settle: BTreeSet<u32>,
     /// Processes that have waited for children since the sample before: the run time of all of these, in nanoseconds.
     waited_for: BTreeMap<u32, u64>,
+    /// Tasks that ended, as the kernel told, and that are not entered yet.
+    exits: BTreeMap<u32, Exit>,
     times: UserTimes,
     read_at: u64,
     turn: u32,
-}
-
-/// The ids of a product and of a role in it.
-type RoleIds = (&'static str, &'static str);
-
-/// A process, as far as its tasks' kinds and ends need it.
-#[derive(Debug)]
-struct Process {
-    parent: u32,
-    owner: Owner,
-    name: Name,
-    product: Option<&'static Product>,
-    title: Box<[u8]>,
-    first_turn: u32,
-    /// The CPU that one of its threads ran on last.
-    cpu: u32,
-    /// The run time of its threads that have ended, as far as it was entered.
-    ended_ns: u64,
-    /// The run time and the role of the thread that had run longest of those that have ended since the sample before.
-    longest_ended: Option<(u64, Option<RoleIds>)>,
-    /// What all its threads had run when it was found.
-    found_ns: u64,
-    /// The run time of its children that were waited for, as far as it was entered.
-    children_ns: u64,
-    /// Descendants that ended, whose time may come to be in that of its children.
-    unclaimed: Vec<Ended>,
-}
-
-/// A process that has ended.
-#[derive(Debug)]
-struct Ended {
-    /// The sample in which it was found to have ended.
-    turn: u32,
-    /// What was entered of it, in nanoseconds, as far as its ancestor's time is not known to hold it.
-    entered_ns: u64,
-    /// That of its time after it was sampled last.
-    kind: Kind,
 }
 
 impl Users {
@@ -159,11 +124,35 @@ impl Users {
         self.kind(pid, stat)
     }
 
-    /// A task that has ended, as it was sampled last.
-    pub(super) fn ended(&mut self, last: &Task, kind: &Kind) {
-        self.times.ended = self.times.ended.saturating_add(1);
+    /// A task that ended, as the kernel told.
+    pub(super) fn tell(&mut self, exit: Exit) {
+        self.exits.insert(exit.tid, exit);
+    }
+
+    /// Whether the kernel told of the end of this task.
+    pub(super) fn is_told(&self, tid: u32) -> bool {
+        self.exits.contains_key(&tid)
+    }
+
+    /// A task that has ended and is not added up.
+    pub(super) fn forget(&mut self, tid: u32) {
+        self.exits.remove(&tid);
+    }
+
+    /// A task that has ended, as it was sampled last, and whether that was in the sample before.
+    pub(super) fn ended(&mut self, last: &Task, kind: &Kind, was_read_before: bool) {
+        let exit = self.exits.remove(&last.tid).filter(|it| it.run_ns >= last.run_ns);
+        match exit {
+            Some(exit) if was_read_before => {
+                let wait_ns = exit.wait_ns.saturating_sub(last.wait_ns);
+                self.add(*kind, last.cpu, exit.run_ns - last.run_ns, wait_ns);
+            }
+            Some(_) => {}
+            None => self.times.ended = self.times.ended.saturating_add(1),
+        }
         let Some(process) = self.processes.get_mut(&last.pid) else { return };
-        process.ended_ns = process.ended_ns.saturating_add(last.run_ns);
+        let run_ns = exit.map_or(last.run_ns, |it| it.run_ns);
+        process.ended_ns = process.ended_ns.saturating_add(run_ns);
         if process.longest_ended.is_none_or(|(run_ns, _)| run_ns < last.run_ns) {
             process.longest_ended = Some((last.run_ns, kind.role));
         }
@@ -174,7 +163,9 @@ impl Users {
     pub(super) fn end(&mut self, files: &mut Files, tasks: &[Kept]) {
         if self.turn == 1 {
             self.begin_processes(tasks);
+            self.exits.clear();
         } else {
+            self.enter_passed(tasks);
             let to_settle = std::mem::take(&mut self.to_settle);
             // Most samples have none, and very many tasks.
             let tasks: &[Kept] = if to_settle.is_empty() { &[] } else { tasks };
@@ -205,6 +196,50 @@ impl Users {
             let alive_ns = alive.get(pid).copied().unwrap_or(0);
             process.ended_ns = process.found_ns.saturating_sub(alive_ns);
         }
+    }
+
+    /// Enters tasks that came and went between two samples, as the kernel told of them. A process that has ended and was not waited
+    /// for is among `tasks` still.
+    fn enter_passed(&mut self, tasks: &[Kept]) {
+        let is_there = |tid: u32| tasks.binary_search_by_key(&tid, |it| it.task.tid).is_ok();
+        let (there, passed): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            std::mem::take(&mut self.exits).into_iter().partition(|(tid, _)| is_there(*tid));
+        self.exits = there;
+        for exit in passed.values() {
+            // Without its process it may be a thread of this program, whose parent is a shell.
+            let Some(pid) = exit.process.filter(|it| !self.listed.contains(it)) else { continue };
+            if let Some(process) = self.processes.get_mut(&pid) {
+                process.ended_ns = process.ended_ns.saturating_add(exit.run_ns);
+                let role = process.role_of(&exit.name);
+                let name = if role.is_some() { process.name } else { family(&exit.name) };
+                let kind = Kind { name, ..process.ended_kind(role) };
+                let cpu = process.cpu;
+                self.add(kind, cpu, exit.run_ns, exit.wait_ns);
+            } else {
+                self.enter_passed_child(exit, &passed);
+            }
+        }
+    }
+
+    /// Enters a task of a process that came and went between two samples: a child of one that is known, or of one that `passed` too.
+    fn enter_passed_child(&mut self, exit: &Exit, passed: &BTreeMap<u32, Exit>) {
+        let (mut parent, mut n_steps) = (exit.parent, 0);
+        while let Some(between) = passed.get(&parent)
+            && n_steps < passed.len()
+        {
+            (parent, n_steps) = (between.parent, n_steps + 1);
+        }
+        let is_orphan = self.listed.contains(&parent);
+        let parent = if is_orphan { self.command } else { Some(parent) };
+        let turn = self.turn;
+        let Some(process) = parent.and_then(|it| self.processes.get_mut(&it)) else { return };
+        let kind = process.ended_kind(process.other_role());
+        let kind = if kind.role.is_some() { kind } else { Kind { name: exit.name, ..kind } };
+        if !is_orphan {
+            process.unclaimed.push(Ended { turn, entered_ns: exit.run_ns, kind });
+        }
+        let cpu = process.cpu;
+        self.add(kind, cpu, exit.run_ns, exit.wait_ns);
     }
 
     /// Enters what threads ran after their last sample, of a process that goes on.
@@ -334,31 +369,6 @@ impl Users {
     }
 }
 
-impl Process {
-    fn set_title(&mut self, cmdline: &[u8]) {
-        self.product = product_of(&Words { comm: self.name.as_str(), cmdline });
-        let kept = if self.product.is_some() { cmdline.len().min(MOST_TITLE) } else { 0 };
-        self.title = cmdline.get(..kept).unwrap_or_default().into();
-    }
-
-    /// The role of a thread of it, by its name.
-    fn role_of(&self, thread: &Name) -> Option<RoleIds> {
-        let product = self.product?;
-        let words = Words { comm: self.name.as_str(), cmdline: &self.title };
-        Some((product.id, product.role_of(&words, thread.as_str()).id))
-    }
-
-    /// That of threads and children that no sample shows: all that is known of them is that they are the product's.
-    fn other_role(&self) -> Option<RoleIds> {
-        self.product.map(|product| (product.id, product.other().id))
-    }
-
-    /// Of threads and children of it that ended.
-    fn ended_kind(&self, role: Option<RoleIds>) -> Kind {
-        Kind { owner: self.owner, role, name: self.name, is_ended: true }
-    }
-}
-
 /// The run times of living tasks, added up by process.
 fn run_times(tasks: &[Kept], is_wanted: impl Fn(u32) -> bool) -> BTreeMap<u32, u64> {
     let mut sums: BTreeMap<u32, u64> = BTreeMap::new();
@@ -367,22 +377,4 @@ fn run_times(tasks: &[Kept], is_wanted: impl Fn(u32) -> bool) -> BTreeMap<u32, u
         *sum = sum.saturating_add(kept.task.run_ns);
     }
     sums
-}
-
-fn own_ns(times: &ProcessTimes) -> u64 {
-    times.own_ticks.saturating_mul(USER_TICK_NS)
-}
-
-fn children_ns(times: &ProcessTimes) -> u64 {
-    times.reaped_ticks.saturating_mul(USER_TICK_NS)
-}
-
-/// `None` for a process that has ended.
-fn process_times(files: &mut Files, pid: u32) -> Option<ProcessTimes> {
-    ProcessTimes::parse(files.read_once(&format!("/proc/{pid}/stat")).ok()?).ok()
-}
-
-/// Its command line, or what it wrote over that; empty for a process that has ended.
-fn title(files: &mut Files, pid: u32) -> &[u8] {
-    files.read_once(&format!("/proc/{pid}/cmdline")).unwrap_or_default()
 }
