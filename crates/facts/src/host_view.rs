@@ -17,7 +17,7 @@ use crate::power::cap::PowerCap;
 use crate::power::hsmp::HsmpSockets;
 use crate::power::limit::PowerLimits;
 use crate::power::uncore::UncoreDomains;
-use crate::system::cgroup::LimitedGroup;
+use crate::system::cgroup::{LimitedGroup, ThrottledGroups};
 use crate::system::cpu_times::CpuTimes;
 use crate::system::interrupts::Interrupts;
 use crate::system::ipmi::Ipmi;
@@ -87,6 +87,8 @@ pub struct HostView {
     pub clocksource: Clocksource,
     /// Control groups with a CPU quota that limits this program or a database server.
     pub limited_groups: Fact<Vec<LimitedGroup>>,
+    /// Control groups that a CPU quota has stopped, whatever runs in them.
+    pub throttled_groups: Fact<ThrottledGroups>,
     /// Every process and kernel thread.
     pub processes: Fact<Vec<Process>>,
     /// The interfaces to the BMC, and the threads that poll them.

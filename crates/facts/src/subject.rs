@@ -70,6 +70,8 @@ pub enum Subject {
     Clocksource,
     /// `limited_groups`.
     LimitedGroups,
+    /// `throttled_groups`.
+    ThrottledGroups,
     /// `processes`.
     Processes,
     /// `ipmi`.

@@ -66,6 +66,7 @@ impl HostView {
                 available: none("clock sources"),
             },
             limited_groups: none("control groups"),
+            throttled_groups: none("control groups of all processes"),
             processes: none("processes"),
             ipmi: ipmi(),
             infiniband: Infiniband { ports: none("InfiniBand ports") },

@@ -13,5 +13,8 @@ pub(crate) fn run(input: &[u8]) {
         }
     }
     let (mountinfo, cgroup) = text.split_once("\n\n").unwrap_or((text, "0::/system.slice\n"));
-    let _ = Mounts::parse(mountinfo).map(|mounts| mounts.folders(cgroup));
+    if let Ok(mounts) = Mounts::parse(mountinfo) {
+        let _ = mounts.folders(cgroup);
+        assert!(mounts.points().count() <= mountinfo.lines().count(), "{mounts:?}");
+    }
 }

@@ -4,8 +4,8 @@
 //! (both versions), proc_pid_mountinfo(5), cgroups(7). Counters run since the group was made.
 
 use super::process::Process;
-use crate::Fact;
 use crate::parse::{Expected, number, trimmed};
+use crate::{Fact, Missing};
 use std::time::Duration;
 
 /// A group with a CPU quota, and which of the processes that were looked at it limits.
@@ -24,6 +24,35 @@ pub struct LimitedGroup {
     /// The database servers in it, with their product.
     pub databases: Vec<(Process, &'static str)>,
 }
+
+/// The control groups of a host that their CPU quota has stopped at least once, whatever runs in them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ThrottledGroups {
+    /// They, groups above before those in them.
+    pub list: Vec<ThrottledGroup>,
+    /// The first reason why some group could not be looked at.
+    pub missing: Option<Missing>,
+}
+
+/// A group that its CPU quota has stopped.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ThrottledGroup {
+    /// Its folder.
+    pub folder: String,
+    /// The version of its interface.
+    pub version: Version,
+    /// What it may use.
+    pub quota: Quota,
+    /// How often it was stopped.
+    pub throttling: Throttling,
+    /// How many processes are in it and in the groups below it; 0 where that is unknown, too.
+    pub n_processes: usize,
+    /// At most [`MOST_BUSIEST`] of them: those that have used most CPU time, the most first.
+    pub busiest: Vec<Process>,
+}
+
+/// How many processes of a group are known by name.
+pub const MOST_BUSIEST: usize = 3;
 
 /// The two interfaces of control groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -172,6 +201,27 @@ impl Mounts {
 }
 
 impl Mounts {
+    /// One hierarchy, all of which is mounted at `point`.
+    pub fn at(version: Version, point: &str) -> Mounts {
+        Mounts(vec![Mount { version, root: "/".to_owned(), point: point.to_owned() }])
+    }
+
+    /// Where the hierarchies are mounted, each at the first place that shows most of it.
+    pub fn points(&self) -> impl Iterator<Item = (Version, &str)> {
+        let is_below = |root: &str, other: &str| {
+            let rest = root.strip_prefix(other.trim_end_matches('/'));
+            rest.is_some_and(|it| it.is_empty() || it.starts_with('/'))
+        };
+        let is_shown = move |(at, mount): &(usize, &Mount)| {
+            let shows_it = |(n, it): (usize, &Mount)| {
+                let is_other = if it.root == mount.root { n < *at } else { n != *at };
+                is_other && it.version == mount.version && is_below(&mount.root, &it.root)
+            };
+            !self.0.iter().enumerate().any(shows_it)
+        };
+        self.0.iter().enumerate().filter(is_shown).map(|(_, it)| (it.version, it.point.as_str()))
+    }
+
     /// The path below the root of control groups of the group whose folder this is; `None` where no mount of
     /// this version holds it.
     pub fn group_of(&self, version: Version, folder: &str) -> Option<String> {
@@ -272,6 +322,20 @@ mod tests {
         assert_eq!(group(Version::V2, "/sys/fs/cgroup/unified/db"), pod);
         assert_eq!(group(Version::V1, "/sys/fs/cgroup/cpu"), Some("/".to_owned()));
         assert_eq!(group(Version::V1, "/sys/fs/cgroup/cpuset/a"), None);
+    }
+
+    #[test]
+    fn a_hierarchy_that_is_mounted_twice_is_looked_at_once() {
+        let points = |text: &str| {
+            let mounts = Mounts::parse(text).unwrap();
+            mounts.points().map(|(_, point)| point.to_owned()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(points(MOUNTS), "/sys/fs/cgroup/cpu /sys/fs/cgroup/unified");
+        let again = "51 31 0:38 /kubepods/pod1/a /a rw - cgroup2 cgroup2 rw\n\
+                     52 31 0:38 / /all rw - cgroup2 cgroup2 rw\n\
+                     53 31 0:38 / /again rw - cgroup2 cgroup2 rw\n";
+        assert_eq!(points(&format!("{MOUNTS}{again}")), "/sys/fs/cgroup/cpu /all");
+        assert_eq!(points(again), "/all");
     }
 
     #[test]

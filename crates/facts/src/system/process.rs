@@ -4,7 +4,7 @@
 //! Documentation/scheduler/sched-stats.rst.
 
 use crate::parse::{Expected, trimmed};
-use crate::{Fact, Missing, USER_TICK_NS};
+use crate::{Fact, Missing, USER_TICK_NS, Why};
 use std::time::Duration;
 
 /// One process or kernel thread.
@@ -20,11 +20,19 @@ pub struct Process {
     pub is_kernel_thread: bool,
     /// When it started, as time since boot.
     pub started: Fact<Duration>,
+    /// How long all its threads have run on a CPU.
+    ///
+    /// utime and stime are ticks, scaled so that their sum is the run time that the scheduler accounts (`cputime_adjust` in
+    /// kernel/sched/cputime.c; `thread_group_times` in kernel/sched.c of 2.6.32).
+    pub cpu_time: Fact<Duration>,
     /// The CPU that it ran on, or was queued for, at the moment of reading (state R).
     pub running_on: Option<u32>,
 }
 
 const PF_KTHREAD: u64 = 0x0020_0000;
+
+/// The first process of every host and container.
+pub const INIT: u32 = 1;
 
 impl Process {
     /// Parses a /proc/PID/stat line. The name stands in parentheses and may hold spaces and parentheses.
@@ -41,17 +49,44 @@ impl Process {
         let started = fields.nth(12).and_then(|it| it.parse::<u64>().ok());
         let started = started.and_then(|ticks| ticks.checked_mul(USER_TICK_NS));
         let started = started.map(Duration::from_nanos);
+        let path = || format!("/proc/{pid}/stat");
         Ok(Process {
             pid,
             parent,
             name: name.to_owned(),
             is_kernel_thread: flags & PF_KTHREAD != 0,
-            started: started.ok_or_else(|| {
-                Missing::malformed(format!("/proc/{pid}/stat"), text, "a start time in field 22")
-            }),
+            started: started
+                .ok_or_else(|| Missing::malformed(path(), text, "a start time in field 22")),
+            cpu_time: cpu_time(text)
+                .map_err(|Expected(expected)| Missing::malformed(path(), text, expected)),
             running_on: is_running.then(|| last_cpu(text).ok()).flatten(),
         })
     }
+}
+
+impl Process {
+    /// How long ago it started, and its share of one CPU since then, given the time since boot.
+    ///
+    /// One that started after that time was read has no age and no share yet. Errors: its times are missing.
+    pub fn age_and_share(&self, uptime: Duration) -> Fact<(Duration, f64)> {
+        let (started, cpu_time) = (*self.started.as_ref()?, *self.cpu_time.as_ref()?);
+        let age = uptime.saturating_sub(started);
+        let share = if age.is_zero() { 0.0 } else { cpu_time.as_secs_f64() / age.as_secs_f64() };
+        Ok((age, share))
+    }
+}
+
+/// The threads of the kernel.
+///
+/// Errors: the processes are missing, or this is a container, which shows process 1 and no kernel threads.
+pub fn kernel_threads(processes: &Fact<Vec<Process>>) -> Fact<Vec<&Process>> {
+    let processes = processes.as_ref()?;
+    let threads: Vec<&Process> = processes.iter().filter(|it| it.is_kernel_thread).collect();
+    if threads.is_empty() && processes.iter().any(|it| it.pid == INIT) {
+        let why = Why::Failed("a container shows none; run fullclock on the host".to_owned());
+        return Err(Missing { what: "the kernel's threads in /proc".to_owned(), why });
+    }
+    Ok(threads)
 }
 
 /// Parses the time a process has run on a CPU from /proc/PID/schedstat: run time and waiting time in
@@ -117,8 +152,18 @@ mod tests {
     fn the_time_on_a_cpu_is_that_of_the_program_and_of_the_kernel() {
         let line = "9 (kipmi0) S 2 0 0 0 -1 2129984 0 0 0 0 3 1234 0 0 39 19 1 0 250 0 0";
         assert_eq!(cpu_time(line), Ok(Duration::from_millis(12_370)));
+        assert_eq!(Process::parse(line).unwrap().cpu_time, Ok(Duration::from_millis(12_370)));
         assert!(cpu_time("9 (kipmi0) S 2 0 0 0 -1 2129984 0 0 0 0 3").is_err());
         assert!(cpu_time("").is_err());
+    }
+
+    #[test]
+    fn the_share_of_a_cpu_is_that_of_the_time_since_its_start() {
+        let line = "9 (kipmi0) S 2 0 0 0 -1 2129984 0 0 0 0 0 600 0 0 39 19 1 0 1000 0 0";
+        let process = Process::parse(line).unwrap();
+        let share = |seconds| process.age_and_share(Duration::from_secs(seconds));
+        assert_eq!(share(30), Ok((Duration::from_secs(20), 0.3)));
+        assert_eq!((share(10), share(9)), (Ok((Duration::ZERO, 0.0)), Ok((Duration::ZERO, 0.0))));
     }
 
     #[test]

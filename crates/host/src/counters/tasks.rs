@@ -14,6 +14,7 @@ use crate::clock;
 use facts::counters::task_stat::{Scheduled, TaskStat};
 use facts::counters::users::{Kind, UserTimes};
 use facts::counters::{Counters, Task};
+use facts::system::process::kernel_threads;
 use facts::{Fact, HostView, Missing};
 use search::Search;
 use std::fmt::Write as _;
@@ -71,7 +72,7 @@ struct Kept {
 
 impl Sampled {
     pub(super) fn new(processes: Processes, host: &HostView) -> Sampled {
-        let kernel_threads = crate::readers::kernel_threads(&host.processes).map(|_| ());
+        let kernel_threads = kernel_threads(&host.processes).map(|_| ());
         let users = match &processes {
             Processes::AddedUp(listed) => Some(Users::new(listed)),
             _ => None,

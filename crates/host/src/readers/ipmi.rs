@@ -1,11 +1,10 @@
 //! Reads the interfaces to the BMC, the threads that poll them, and the power limit of the board.
 
-use super::processes::kernel_threads;
 use crate::Source;
 use facts::ipmi::{DcmiCapabilities, PowerLimit, PowerReading};
 use facts::power::cap::PowerCap;
 use facts::system::ipmi::{Interface, Ipmi, PollingThread, numbers, polled_interface};
-use facts::system::process::{Process, cpu_time, run_time};
+use facts::system::process::{Process, cpu_time, kernel_threads, run_time};
 use facts::{Fact, Missing, Why, parse};
 use std::time::Duration;
 

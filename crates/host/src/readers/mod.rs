@@ -13,12 +13,12 @@ mod platform;
 mod power;
 mod processes;
 mod thermal;
+mod throttled_groups;
 mod topology;
 
 pub use controls::read as controls;
 pub(crate) use kernel::config_text as kernel_config_text;
 pub use network::serving;
-pub(crate) use processes::kernel_threads;
 pub use processes::{quota_of, read as processes};
 
 use crate::Source;
@@ -123,6 +123,9 @@ const READERS: &[Reader] = &[
     }),
     reader(Subject::LimitedGroups, &[Subject::Processes], |source, host| {
         host.limited_groups = processes::read_limited_groups(source, &host.processes);
+    }),
+    reader(Subject::ThrottledGroups, &[Subject::Processes], |source, host| {
+        host.throttled_groups = throttled_groups::read(source, &host.processes);
     }),
     reader(Subject::Infiniband, &[], |source, host| {
         host.infiniband = links::read_infiniband(source);

@@ -1,4 +1,4 @@
-//! Reads the processes and kernel threads, and the control groups that limit databases.
+//! Reads the processes and kernel threads, and the control groups that limit databases and this program.
 //!
 //! Who may see which process is a matter of /proc's mount option `hidepid`, and which there are to be seen of
 //! the PID namespace (Documentation/filesystems/proc.rst, pid_namespaces(7)).
@@ -6,12 +6,9 @@
 use crate::Source;
 use facts::system::cgroup::{Folders, LimitedGroup, Mounts, Quota, Throttling, Version};
 use facts::system::database;
-use facts::system::process::Process;
+use facts::system::process::{INIT, Process};
 use facts::{Fact, IfPresent, Missing, Origin, Why, parse};
 use std::collections::BTreeMap;
-
-/// The first process of every host and container.
-const INIT: u32 = 1;
 
 /// All processes and kernel threads.
 ///
@@ -44,17 +41,6 @@ fn hides_processes(source: &dyn Source) -> bool {
         options.is_some_and(|it| it.contains("hidepid=") && !it.contains("hidepid=off"))
     };
     source.text("/proc/self/mountinfo").is_ok_and(|text| text.lines().any(is_hiding))
-}
-
-/// The threads of the kernel. A container shows process 1 and no kernel threads.
-pub(crate) fn kernel_threads(processes: &Fact<Vec<Process>>) -> Fact<Vec<&Process>> {
-    let processes = processes.as_ref()?;
-    let threads: Vec<&Process> = processes.iter().filter(|it| it.is_kernel_thread).collect();
-    if threads.is_empty() && processes.iter().any(|it| it.pid == INIT) {
-        let why = Why::Failed("a container shows none; run fullclock on the host".to_owned());
-        return Err(Missing { what: "the kernel's threads in /proc".to_owned(), why });
-    }
-    Ok(threads)
 }
 
 /// Processes of databases, each in its group and the groups above: ten thousand connections make some hundred thousand.
@@ -144,6 +130,7 @@ fn quota_v1(source: &dyn Source, folder: &str) -> Fact<Option<Quota>> {
 mod tests {
     use super::*;
     use crate::Captured;
+    use facts::system::process::kernel_threads;
 
     const OURS: &str = "//- /proc/90/stat\n90 (bash) S 1 90 90 0 -1 4194560 0\n";
 

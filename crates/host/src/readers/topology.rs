@@ -2,13 +2,12 @@
 //!
 //! The list of a group is read from its first CPU only: a machine of 1,024 CPUs has 16 packages to ask about.
 
-use super::processes::kernel_threads;
 use crate::Source;
 use facts::cpu::topology::Topology;
 use facts::system::cpu_times::CpuTimes;
 use facts::system::interrupts::Interrupts;
 use facts::system::isolation::{RcuThread, allowed_cpus, asked, callbacks_of};
-use facts::system::process::Process;
+use facts::system::process::{Process, kernel_threads};
 use facts::{CpuSet, Fact, HostView, Missing, parse};
 
 const CPUS: &str = "/sys/devices/system/cpu";

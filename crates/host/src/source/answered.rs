@@ -68,6 +68,10 @@ impl Source for Answered<'_> {
         self.inner.list(folder)
     }
 
+    fn folders(&self, folder: &str) -> Fact<Vec<String>> {
+        self.inner.folders(folder)
+    }
+
     fn link(&self, path: &str) -> Fact<String> {
         self.count(self.inner.link(path))
     }

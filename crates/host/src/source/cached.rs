@@ -48,6 +48,10 @@ impl Source for CachedSource<'_> {
         self.inner.list(folder)
     }
 
+    fn folders(&self, folder: &str) -> Fact<Vec<String>> {
+        self.inner.folders(folder)
+    }
+
     fn link(&self, path: &str) -> Fact<String> {
         self.inner.link(path)
     }

@@ -95,6 +95,10 @@ impl Source for WithController {
         self.live.list(folder)
     }
 
+    fn folders(&self, folder: &str) -> Fact<Vec<String>> {
+        self.live.folders(folder)
+    }
+
     fn link(&self, path: &str) -> Fact<String> {
         self.live.link(path)
     }

@@ -8,7 +8,7 @@ use facts::ipmi::Question;
 use facts::links::ethtool;
 use facts::{Fact, Missing, Origin, Why, limits, msr};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{CWD, Dir, Mode, OFlags};
+use rustix::fs::{CWD, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -82,6 +82,19 @@ impl Live {
         self.open(path, flags).map_err(|error| self.missing(path, error))
     }
 
+    /// What is in a folder, in order of the names.
+    fn entries(&self, folder: &str) -> Fact<Vec<(String, FileType)>> {
+        let listed = match &self.copy {
+            None => self
+                .open(folder, OFlags::RDONLY | OFlags::DIRECTORY)
+                .and_then(Dir::new)
+                .and_then(|mut it| entries(&mut it, limits::most_names(folder))),
+            Some(copy) => copy.list(folder),
+        };
+        let found = listed.map_err(|error| self.missing(folder, error))?;
+        check_names(folder, found)
+    }
+
     fn missing(&self, path: &str, error: Errno) -> Missing {
         match &self.copy {
             None => missing(path, error),
@@ -120,17 +133,12 @@ impl Source for Live {
     }
 
     fn list(&self, folder: &str) -> Fact<Vec<String>> {
-        let listed = match &self.copy {
-            None => self
-                .open(folder, OFlags::RDONLY | OFlags::DIRECTORY)
-                .and_then(Dir::new)
-                .and_then(|mut it| entries(&mut it, limits::most_names(folder))),
-            Some(copy) => copy.list(folder),
-        };
-        match listed {
-            Ok(entries) => check_names(folder, entries.into_iter().map(|(name, _)| name).collect()),
-            Err(error) => Err(self.missing(folder, error)),
-        }
+        Ok(self.entries(folder)?.into_iter().map(|(name, _)| name).collect())
+    }
+
+    fn folders(&self, folder: &str) -> Fact<Vec<String>> {
+        let entries = self.entries(folder)?.into_iter();
+        Ok(entries.filter(|it| it.1 == FileType::Directory).map(|(name, _)| name).collect())
     }
 
     fn link(&self, path: &str) -> Fact<String> {

@@ -36,6 +36,13 @@ pub trait Source {
     /// The names in the folder at an absolute path, sorted.
     fn list(&self, folder: &str) -> Fact<Vec<String>>;
 
+    /// The names of the folders in the folder at an absolute path, sorted; not of links to folders.
+    fn folders(&self, folder: &str) -> Fact<Vec<String>> {
+        let mut names = self.list(folder)?;
+        names.retain(|name| self.list(&format!("{folder}/{name}")).is_ok());
+        Ok(names)
+    }
+
     /// Where the symbolic link at an absolute path points.
     fn link(&self, path: &str) -> Fact<String>;
 
@@ -138,7 +145,7 @@ fn within_limit<T: AsRef<[u8]>>(path: &str, content: T) -> Fact<T> {
 }
 
 /// The names in the folder at `path`, or a reason where they are more than it can hold.
-fn check_names(path: &str, names: Vec<String>) -> Fact<Vec<String>> {
+fn check_names<T>(path: &str, names: Vec<T>) -> Fact<Vec<T>> {
     let limit = limits::most_names(path);
     if names.len() > limit { Err(Missing::too_many(path, "entries", limit)) } else { Ok(names) }
 }

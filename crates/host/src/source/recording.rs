@@ -46,6 +46,17 @@ impl<'a> Recording<'a> {
     }
 }
 
+impl Recording<'_> {
+    fn remember_names(&self, folder: &str, fact: Fact<Vec<String>>) -> Fact<Vec<String>> {
+        let name = format!("{}/", folder.trim_end_matches('/'));
+        self.remember(name, &fact, |names| {
+            let plain = names.iter().filter(|it| is_plain(it));
+            plain.flat_map(|it| [it, "\n"]).collect::<String>().into()
+        });
+        fact
+    }
+}
+
 impl Source for Recording<'_> {
     fn origin(&self) -> Origin {
         self.inner.origin()
@@ -68,13 +79,12 @@ impl Source for Recording<'_> {
     }
 
     fn list(&self, folder: &str) -> Fact<Vec<String>> {
-        let fact = self.inner.list(folder);
-        let name = format!("{}/", folder.trim_end_matches('/'));
-        self.remember(name, &fact, |names| {
-            let plain = names.iter().filter(|it| is_plain(it));
-            plain.flat_map(|it| [it, "\n"]).collect::<String>().into()
-        });
-        fact
+        self.remember_names(folder, self.inner.list(folder))
+    }
+
+    /// The capture names the folders alone: a control group has some seventy files.
+    fn folders(&self, folder: &str) -> Fact<Vec<String>> {
+        self.remember_names(folder, self.inner.folders(folder))
     }
 
     fn link(&self, path: &str) -> Fact<String> {

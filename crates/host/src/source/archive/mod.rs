@@ -171,6 +171,15 @@ impl Source for Archive {
         }
     }
 
+    fn folders(&self, folder: &str) -> Fact<Vec<String>> {
+        let Node::Folder(entries) = self.find(folder, true)? else {
+            return Err(Missing::absent(folder));
+        };
+        let mut names = entries.names();
+        names.retain(|it| matches!(entries.get(it), Some(Node::Folder(_))));
+        check_names(folder, names)
+    }
+
     fn link(&self, path: &str) -> Fact<String> {
         match self.find(path, false)? {
             Node::Link(target) => Ok(target.to_string()),
