@@ -38,13 +38,18 @@ impl Groups {
         Groups { folders, counted: BTreeMap::new() }
     }
 
-    /// The host without the quotas that do not limit the node: those of other nodes' database servers.
+    /// The host without the quotas that do not limit the node: those of other nodes' database servers, and of other programs.
     pub(crate) fn concerned(&self, host: HostView) -> HostView {
-        let is_own = |it: &LimitedGroup| {
-            it.holds_us || self.folders.iter().any(|own| own.0 == it.version && own.1 == it.folder)
+        let is_in = |version, folder: &str| {
+            self.folders.iter().any(|own| own.0 == version && own.1 == folder)
         };
+        let is_own = |it: &LimitedGroup| it.holds_us || is_in(it.version, &it.folder);
         let limited = host.limited_groups.map(|it| it.into_iter().filter(is_own).collect());
-        HostView { limited_groups: limited, ..host }
+        let throttled = host.throttled_groups.map(|mut groups| {
+            groups.list.retain(|it| is_in(it.version, &it.folder));
+            groups
+        });
+        HostView { limited_groups: limited, throttled_groups: throttled, ..host }
     }
 
     /// Begins to count.
@@ -82,8 +87,9 @@ fn counts(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use facts::system::cgroup::{Quota, Version};
+    use facts::system::cgroup::{Quota, ThrottledGroup, ThrottledGroups, Version};
     use facts::{Missing, Origin};
+    use std::time::Duration;
 
     #[test]
     fn a_quota_of_another_group_is_no_concern_of_a_node() {
@@ -98,10 +104,27 @@ mod tests {
         let groups =
             Groups { folders: vec![(Version::V2, "/g/a".to_owned())], counted: BTreeMap::new() };
         let limited = vec![group("/g/a", false), group("/g/b", false), group("/g", true)];
-        let host = HostView { limited_groups: Ok(limited), ..HostView::unasked(Origin::Capture) };
-        let left = groups.concerned(host).limited_groups.unwrap();
-        let left: Vec<&str> = left.iter().map(|it| &*it.folder).collect();
-        assert_eq!(left, ["/g/a", "/g"]);
+        let throttled = |folder: &str| ThrottledGroup {
+            folder: folder.to_owned(),
+            version: Version::V2,
+            quota: Quota::of(25_000, 100_000),
+            throttling: Counts { n_periods: 9, n_throttled: 8, time: Duration::ZERO },
+            n_processes: 0,
+            busiest: Vec::new(),
+        };
+        let list = vec![throttled("/g/a"), throttled("/g/b")];
+        let host = HostView {
+            limited_groups: Ok(limited),
+            throttled_groups: Ok(ThrottledGroups { list, missing: None }),
+            ..HostView::unasked(Origin::Capture)
+        };
+        let left = groups.concerned(host);
+        let folders: Vec<String> =
+            left.limited_groups.unwrap().into_iter().map(|it| it.folder).collect();
+        assert_eq!(folders, ["/g/a", "/g"]);
+        let folders: Vec<String> =
+            left.throttled_groups.unwrap().list.into_iter().map(|it| it.folder).collect();
+        assert_eq!(folders, ["/g/a"]);
     }
 
     #[test]
