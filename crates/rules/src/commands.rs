@@ -69,6 +69,9 @@ pub const COMMANDS: &[&Command] = &[
     &TICK_TRACE,
     &STEAL,
     &TUNED_VERIFY,
+    &THREAD_STACK,
+    &THREAD_PROFILE,
+    &WORK_TRACE,
     &IPMI_TUNE,
 ];
 
@@ -282,6 +285,27 @@ pub(crate) const STEAL: Command = look("steal", "vmstat 1 5", "package procps", 
 /// What differs from the active profile of TuneD.
 pub(crate) const TUNED_VERIFY: Command =
     look("tuned-verify", "tuned-adm verify", "package tuned", always);
+/// What a thread of the kernel is doing, for one whose work takes long; the argument is its number.
+pub(crate) const THREAD_STACK: Command = look(
+    "thread-stack",
+    "cat /proc/{}/stack  # as root, several times",
+    "kernels built with CONFIG_STACKTRACE, as those of distributions are",
+    always,
+);
+/// Where a thread spends ten seconds; the argument is its number.
+pub(crate) const THREAD_PROFILE: Command = look(
+    "thread-profile",
+    "perf record -g -t {} -- sleep 10 && perf report --stdio",
+    "package perf (linux-tools-$(uname -r) on Ubuntu)",
+    always,
+);
+/// The functions that workers run, for work that comes at a high rate (Documentation/core-api/workqueue.rst, "Debugging").
+pub(crate) const WORK_TRACE: Command = look(
+    "work-trace",
+    "perf record -a -e workqueue:workqueue_execute_start -- sleep 5 && perf script",
+    "package perf (linux-tools-$(uname -r) on Ubuntu)",
+    always,
+);
 /// Finds the limit of polling that suits a controller. It journals what it tries; keeping a limit takes `--persist`.
 pub(crate) const IPMI_TUNE: Command = Command {
     id: "ipmi-tune",

@@ -14,6 +14,7 @@ pub mod documentation;
 pub mod finding;
 mod hypervisors;
 pub mod interval;
+mod kernel_threads;
 pub mod ledger;
 pub mod loss;
 pub mod losses;

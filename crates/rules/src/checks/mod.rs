@@ -54,6 +54,7 @@ mod stopped {
 
 /// The kernel and the machine around the processors.
 mod system {
+    pub(super) mod busy_kernel_threads;
     pub(super) mod cgroup_quota_throttling;
     pub(super) mod lazy_preemption;
     pub(super) mod offline_cpus;
@@ -113,6 +114,7 @@ pub const CHECKS: &[&Check] = &[
     &tick::nmi_watchdog_tick::CHECK,
     &system::slow_clocksource::CHECK,
     &system::cgroup_quota_throttling::CHECK,
+    &system::busy_kernel_threads::CHECK,
     &system::stolen_time::CHECK,
     &system::offline_cpus::CHECK,
     &system::split_lock_penalty::CHECK,

@@ -22,9 +22,9 @@ CPU it last ran on. The scheduler counts interrupts that come while a thread run
 of their own, and what a thread took with them is shown beside the ledger. Work that the kernel does in a task's name (system calls, page faults) is that task's.
 
 ## What fixes it
-kipmi0: `fullclock explain kipmid-busy`. Others can often be kept off CPUs: `isolcpus=`, or their affinity.
+kipmi0: `fullclock explain kipmid-busy`; others: `fullclock explain busy-kernel-threads`. They can often be kept off CPUs: `isolcpus=`, or their affinity.
 ",
-    checks: &["kipmid-busy", "ipmi-without-interrupt", "vmstat-tick"],
+    checks: &["kipmid-busy", "ipmi-without-interrupt", "vmstat-tick", "busy-kernel-threads"],
     of_parts: &[
         ("kipmid-busy", "kipmi"),
         ("ipmi-without-interrupt", "kipmi"),

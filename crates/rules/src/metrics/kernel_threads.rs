@@ -3,6 +3,7 @@
 //! Sources: /proc/PID/schedstat (Documentation/scheduler/sched-stats.rst); names as kthread_create was given them.
 
 use crate::interval::Interval;
+use crate::kernel_threads::family;
 use crate::metric::{Kind, Limits, Metric, Series, Tasks, Unit, Values};
 use facts::Fact;
 use std::collections::BTreeMap;
@@ -36,16 +37,6 @@ fn measure(interval: &Interval) -> Fact<Vec<Series>> {
     Ok(families.into_iter().map(share).collect())
 }
 
-/// What a thread's name says when it is stripped of its CPU, queue or process.
-pub(crate) fn family(name: &str) -> &str {
-    let stem = name.split('/').next().unwrap_or(name);
-    let number = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
-    match stem.rsplit_once('-') {
-        Some((stem, behind)) if number(behind) && !stem.is_empty() => stem,
-        _ => stem,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,21 +59,5 @@ mod tests {
         let after =
             "at 1000\ntask 8 8 kworker/0:1 kernel 0 1 0\ntask 30 30 kipmi0 kernel 1 10000005 0\n";
         assert_eq!(measured(&METRIC, BEFORE, after), "kipmi0 host: 1.00");
-    }
-
-    #[test]
-    fn a_family_is_a_name_without_its_number() {
-        let names = [
-            "ksoftirqd/7",
-            "irq/24-nvme0q1",
-            "vhost-1234",
-            "jbd2/sda1-8",
-            "rcu_preempt",
-            "kipmi0",
-            "-7",
-            "",
-        ];
-        let families = ["ksoftirqd", "irq", "vhost", "jbd2", "rcu_preempt", "kipmi0", "-7", ""];
-        assert_eq!(names.map(family), families);
     }
 }
