@@ -23,11 +23,21 @@ pub(crate) fn of(id: &str) -> Option<Expectation> {
             .says_not("max-perf-pct")
             .says_not("energy-perf-bias="),
         "22b-kipmi0-no-schedstat" => clean().finds("kipmid-busy", High).says("at least 54 %"),
+        "27-quota-91-percent-exporter" => clean()
+            .finds_between("cgroup-quota-throttling", Medium..=High)
+            .says("ipmi_exporter (4242)")
+            .says("91.0 %"),
         "33-400mhz-under-800-hybrid" => clean().finds("clock-below-minimum", High),
         "34-aws-c6-disabled" => clean().finds_between("turbo-headroom-lost", Low..=Low),
         "42-aws-isolcpus-0" => {
             clean().finds("isolated-without-nohz-full", Low).says_not("nohz_full=0")
         }
+        "37-cppc-fie-thread" => clean()
+            .finds("busy-kernel-threads", Medium)
+            .may_find("slow-governor")
+            .says("cppc_fie")
+            .says("has taken 30 % of a CPU")
+            .says("Linux 6.1"),
         "39-max-perf-pct-40" => clean()
             .finds("capped-frequency", High)
             .says("thermald runs here")
