@@ -4,6 +4,7 @@ use crate::cpu::cooling::CoolingDevice;
 use crate::cpu::cpufreq::Cpufreq;
 use crate::cpu::cpuidle::Cpuidle;
 use crate::cpu::cpuinfo::CpuInfo;
+use crate::cpu::delivered::Delivered;
 use crate::cpu::energy_bias::{EnergyBias, Preference};
 use crate::cpu::mobile::is_mobile;
 use crate::cpu::pstate::Pstate;
@@ -13,6 +14,7 @@ use crate::links::infiniband::Infiniband;
 use crate::links::network::Network;
 use crate::links::pcie::Pcie;
 use crate::msr::{Msrs, hwp, intel};
+use crate::power::board::BoardPower;
 use crate::power::cap::PowerCap;
 use crate::power::hsmp::HsmpSockets;
 use crate::power::limit::PowerLimits;
@@ -61,6 +63,8 @@ pub struct HostView {
     pub msrs: Msrs,
     /// Thermal throttling since boot.
     pub throttling: Throttling,
+    /// What counters say of the CPUs' clocks.
+    pub delivered: Delivered,
     /// Cooling devices that stop or slow CPUs.
     pub cooling: Fact<Vec<CoolingDevice>>,
     /// Idle states and what limits their use.
@@ -79,6 +83,8 @@ pub struct HostView {
     pub hsmp: HsmpSockets,
     /// Clocks of the uncore.
     pub uncore: UncoreDomains,
+    /// Whether a Raspberry Pi has enough voltage.
+    pub board_power: BoardPower,
     /// What the kernel does about faults of the processor.
     pub vulnerabilities: Fact<Vec<Vulnerability>>,
     /// Settings in /proc/sys.

@@ -26,6 +26,8 @@ const LEFT_ALONE: &str =
 
 const NOT_SHOWN: &str = "no file shows it";
 
+const TOO_IDLE: &str = "the CPUs were idle, or it is not known which of them worked";
+
 const NO_DEVICE: &str =
     "the driver has an interface to the management controller, and no module makes a device of it";
 
@@ -151,6 +153,11 @@ impl Missing {
         Missing { what: what.into(), why: Why::Failed(LEFT_ALONE.to_owned()) }
     }
 
+    /// `what` shows only of CPUs that work, and none was seen at work.
+    pub fn too_idle(what: impl Into<String>) -> Missing {
+        Missing { what: what.into(), why: Why::Failed(TOO_IDLE.to_owned()) }
+    }
+
     /// No file shows `what`, to root neither; the workload `timer` measures its effect.
     pub fn shown_by_timer(what: impl Into<String>) -> Missing {
         Missing { what: what.into(), why: Why::Failed(NOT_SHOWN.to_owned()) }
@@ -249,6 +256,7 @@ impl Missing {
                 Some("run `fullclock audit`, which asks the management controller")
             }
             Why::Failed(text) if text == NO_DEVICE => Some("modprobe ipmi_devintf"),
+            Why::Failed(text) if text == TOO_IDLE => Some("audit again under load"),
             Why::Failed(text) if text == NOT_SHOWN => Some("run `fullclock bench timer`"),
             Why::Failed(text) => Elsewhere::of_reason(text).map(Elsewhere::remedy),
             Why::NotHere(_) | Why::Absent | Why::Malformed { .. } => None,

@@ -1,17 +1,20 @@
 //! Limits on power as Linux and the management controller report them, what AMD reports of each socket, and the clock
-//! of the uncore.
+//! of the uncore; and whether a Raspberry Pi has enough voltage.
 //!
 //! Sources: Documentation/power/powercap/powercap.rst and drivers/powercap/intel_rapl_common.c, where `max_power_uw`
 //! of the long-term constraint is the thermal design power (TDP) of MSR 0x614. DCMI 1.5, section 6.6, for the limit
 //! of the controller: see [`crate::ipmi`]; no file shows it. Documentation/arch/x86/amd_hsmp.rst, "HSMP telemetry
 //! sysfs files", and drivers/platform/x86/amd/hsmp/acpi.c: older drivers have only /dev/hsmp, to which this program
 //! writes nothing. Documentation/admin-guide/pm/intel_uncore_frequency_scaling.rst: `initial_*` is what the driver
-//! found when it was loaded.
+//! found when it was loaded. drivers/hwmon/raspberrypi-hwmon.c; the documentation of Raspberry Pi, "vcgencmd get_throttled", for the bits that its
+//! own kernel also shows as a file.
 
 use crate::ipmi::{self, PowerReading, Response};
+use crate::parse::{Expected, trimmed};
 use crate::{Fact, Hertz, Microwatts, Missing};
 
 // Former names of these modules, which are still in use.
+pub use crate::power as board;
 pub use crate::power as cap;
 pub use crate::power as hsmp;
 pub use crate::power as limit;
@@ -126,5 +129,86 @@ impl UncoreDomain {
     /// The path of one of its files.
     pub fn path(&self, file: &str) -> String {
         format!("{}/{file}", self.folder)
+    }
+}
+
+/// What the firmware of a Raspberry Pi says of its supply; absent on other machines.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoardPower {
+    /// `get_throttled`; absent from kernels that are not Raspberry Pi's own.
+    pub throttled: Fact<FirmwareThrottling>,
+    /// `in0_lcrit_alarm` of the sensor `rpi_volt`: whether the voltage was too low within the last two seconds.
+    pub alarm: Fact<VoltageAlarm>,
+}
+
+/// The bits of `get_throttled`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FirmwareThrottling {
+    /// Its file, for evidence.
+    pub path: String,
+    /// What it held.
+    pub bits: u32,
+}
+
+/// The alarm of the sensor `rpi_volt`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VoltageAlarm {
+    /// Its file, for evidence.
+    pub path: String,
+    /// Whether it is raised.
+    pub is_raised: bool,
+}
+
+impl FirmwareThrottling {
+    /// Parses `50005`, a hexadecimal number without a prefix.
+    pub fn bits_of(text: &str) -> Result<u32, Expected> {
+        let text = trimmed(text);
+        let digits = text.strip_prefix("0x").unwrap_or(text);
+        u32::from_str_radix(digits, 16).map_err(|_| Expected("hexadecimal digits like 50005"))
+    }
+
+    /// Whether the voltage is too low at the moment (bit 0).
+    pub fn is_low(&self) -> bool {
+        self.bits & 1 != 0
+    }
+
+    /// Whether the firmware holds the clock down at the moment (bits 1 and 2).
+    pub fn is_held(&self) -> bool {
+        self.bits & 0b110 != 0
+    }
+
+    /// Whether the voltage was too low since boot, or since the driver of the sensor asked last (bit 16).
+    pub fn was_low(&self) -> bool {
+        self.bits >> 16 & 1 != 0
+    }
+
+    /// Whether the processor is at the temperature at which the firmware lowers its clock (bit 3).
+    pub fn is_hot(&self) -> bool {
+        self.bits >> 3 & 1 != 0
+    }
+
+    /// Whether it was there since boot (bit 19).
+    pub fn was_hot(&self) -> bool {
+        self.bits >> 19 & 1 != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_firmware_of_a_raspberry_pi_says_is_hexadecimal() {
+        let of = |text| {
+            let bits = FirmwareThrottling::bits_of(text).unwrap();
+            FirmwareThrottling { path: String::new(), bits }
+        };
+        let low = of("50005\n");
+        assert!(low.is_low() && low.is_held() && low.was_low() && !low.is_hot() && !low.was_hot());
+        let before = of("0x50000");
+        assert!(!before.is_low() && !before.is_held() && before.was_low());
+        let hot = of("8000a");
+        assert!(hot.is_hot() && hot.was_hot() && hot.is_held() && !hot.is_low());
+        assert!(FirmwareThrottling::bits_of("low").is_err());
     }
 }

@@ -34,6 +34,8 @@ pub enum Subject {
     Msrs,
     /// `throttling`.
     Throttling,
+    /// `delivered`, and of `cpufreq` the clocks that are read from the hardware. An audit of this machine looks at counters twice.
+    Delivered,
     /// `cooling`.
     Cooling,
     /// `cooling`, where a policy may not run at its highest clock, which a cooling device may be the reason of.
@@ -62,6 +64,8 @@ pub enum Subject {
     Hsmp,
     /// `uncore`.
     Uncore,
+    /// `board_power`.
+    BoardPower,
     /// `vulnerabilities`.
     Vulnerabilities,
     /// `sysctls`.

@@ -5,6 +5,7 @@
 
 use crate::cpu::cpufreq::{Cpufreq, Policy};
 use crate::cpu::cpuidle::Cpuidle;
+use crate::cpu::delivered::Delivered;
 use crate::cpu::pstate::{AmdPstate, IntelPstate, Pstate};
 use crate::cpu::throttling::Throttling;
 use crate::cpu::topology::Topology;
@@ -12,6 +13,7 @@ use crate::links::infiniband::Infiniband;
 use crate::links::network::{Adapter, Network};
 use crate::links::pcie::Pcie;
 use crate::msr::Msrs;
+use crate::power::board::BoardPower;
 use crate::power::cap::PowerCap;
 use crate::system::ipmi::Ipmi;
 use crate::system::isolation::Isolation;
@@ -49,6 +51,12 @@ impl HostView {
                 cores: no_cpu("throttling"),
                 packages: no_cpu("throttling"),
                 occ: no_cpu("throttling"),
+                core_power: no_cpu("power limit events"),
+                package_power: no_cpu("power limit events"),
+            },
+            delivered: Delivered {
+                looks: no_cpu("a look at APERF and MPERF"),
+                feedback: no_cpu("feedback_ctrs"),
             },
             cooling: none("cooling devices"),
             cpuidle: cpuidle(),
@@ -59,6 +67,10 @@ impl HostView {
             power_cap: PowerCap::none(Missing::unasked("power limit of the management controller")),
             hsmp: none("HSMP"),
             uncore: none("uncore domains"),
+            board_power: BoardPower {
+                throttled: none("get_throttled"),
+                alarm: none("in0_lcrit_alarm"),
+            },
             vulnerabilities: none("vulnerabilities"),
             sysctls: sysctls(),
             clocksource: Clocksource {
@@ -87,6 +99,8 @@ impl Policy {
             scaling_min: none("scaling_min_freq"),
             scaling_max: none("scaling_max_freq"),
             scaling_cur: none("scaling_cur_freq"),
+            cpuinfo_cur: none("cpuinfo_cur_freq"),
+            cpuinfo_avg: none("cpuinfo_avg_freq"),
             cpuinfo_min: none("cpuinfo_min_freq"),
             cpuinfo_max: none("cpuinfo_max_freq"),
             base_frequency: none("base_frequency"),

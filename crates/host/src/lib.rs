@@ -27,7 +27,6 @@ pub mod writers;
 
 pub use clock::thread_cpu_ns;
 pub use readers::{controls, processes, quota_of, serving, view, view_of};
-pub use source::Source;
 pub use source::answered::Answered;
 pub use source::answers::{Answers, Identity};
 pub use source::archive::Archive;
@@ -37,3 +36,4 @@ pub use source::controller::WithController;
 pub use source::live::Live;
 pub use source::open::{OpenError, open_root};
 pub use source::recording::Recording;
+pub use source::{Counter, Source};

@@ -21,6 +21,7 @@ pub mod losses;
 pub mod metric;
 pub mod metrics;
 pub mod noise;
+mod occ;
 mod package_limits;
 pub mod pasted;
 pub mod persist;

@@ -39,6 +39,11 @@ pub struct Policy {
     pub scaling_max: Fact<Hertz>,
     /// `scaling_cur_freq`: the last request, or feedback of the hardware where the driver has it.
     pub scaling_cur: Fact<Hertz>,
+    /// `cpuinfo_cur_freq`: the clock that the driver reads from the hardware; root reads it. With acpi-cpufreq it is the clock in the
+    /// register of requests (get_cur_val in drivers/cpufreq/acpi-cpufreq.c).
+    pub cpuinfo_cur: Fact<Hertz>,
+    /// `cpuinfo_avg_freq`: the average of the last milliseconds in which a CPU ran (arm64, Linux 6.15 and later).
+    pub cpuinfo_avg: Fact<Hertz>,
     /// `cpuinfo_min_freq`: the lowest clock of the hardware.
     pub cpuinfo_min: Fact<Hertz>,
     /// `cpuinfo_max_freq`: the highest clock the driver knows of.

@@ -26,29 +26,38 @@ pub struct CpuInfo {
     pub flags: BTreeSet<String>,
     /// Microcode revision of each CPU that shows one.
     pub microcode: PerCpu<u64>,
-    /// "cpu MHz" of each CPU that shows one.
+    /// "cpu MHz" of each CPU that shows one; "clock" on POWER, "cpu MHz dynamic" on s390.
     pub clocks: PerCpu<Hertz>,
+    /// "cpu MHz static" of each CPU: the clock that a mainframe's processor was made for.
+    pub static_clocks: PerCpu<Hertz>,
 }
 
 impl CpuInfo {
-    /// Parses the file; CPUs without a `processor : N` line of their own (s390, ppc) get no clocks.
+    /// Parses the file; CPUs without a line `processor : N`, or `cpu number : N` on s390, get no clocks.
     pub fn parse(text: &str) -> Result<CpuInfo, Expected> {
         let mut info = CpuInfo::default();
-        let (mut microcode, mut clocks) = (Vec::new(), Vec::new());
+        let (mut microcode, mut clocks, mut static_clocks) = (Vec::new(), Vec::new(), Vec::new());
         let mut cpu = None;
         let mut n_processors = 0;
         for (key, value) in text.lines().filter_map(|line| line.split_once(':')) {
             let value = trimmed(value);
             match key.trim() {
-                "processor" => {
+                "processor" | "cpu number" => {
                     n_processors += 1;
                     cpu = value.parse().ok().or(cpu);
                 }
-                "cpu MHz" => clocks.extend(cpu.map(|cpu| (cpu, megahertz(value)))),
+                "cpu MHz" | "cpu MHz dynamic" => {
+                    clocks.extend(cpu.map(|cpu| (cpu, megahertz(value))));
+                }
+                "cpu MHz static" => static_clocks.extend(cpu.map(|cpu| (cpu, megahertz(value)))),
+                // arch/powerpc/kernel/setup-common.c: `clock : 2154.000000MHz`.
+                "clock" => clocks.extend(
+                    value.strip_suffix("MHz").zip(cpu).map(|(mhz, cpu)| (cpu, megahertz(mhz))),
+                ),
                 "microcode" => microcode.extend(cpu.map(|cpu| (cpu, hexadecimal(value)))),
                 key => info.describe(key, value),
             }
-            let n = n_processors.max(microcode.len()).max(clocks.len());
+            let n = n_processors.max(microcode.len()).max(clocks.len()).max(static_clocks.len());
             if n > MOST_CPUS as usize {
                 return Err(Expected("at most 16384 CPUs"));
             }
@@ -58,6 +67,7 @@ impl CpuInfo {
         }
         info.microcode = microcode.into_iter().collect();
         info.clocks = clocks.into_iter().collect();
+        info.static_clocks = static_clocks.into_iter().collect();
         Ok(info)
     }
 
@@ -161,6 +171,21 @@ mod tests {
             info.clocks.missing().unwrap().to_string(),
             "/proc/cpuinfo: cpu MHz: found \"Unknown\", expected a frequency in MHz"
         );
+    }
+
+    #[test]
+    fn power_and_s390_show_the_clock_of_each_cpu_in_words_of_their_own() {
+        let clocks = |text: &str| {
+            let info = CpuInfo::parse(text).unwrap();
+            let of = |it: &PerCpu<Hertz>| it.known().map(|(cpu, it)| (cpu, it.khz())).collect();
+            let pair: (Vec<_>, Vec<_>) = (of(&info.clocks), of(&info.static_clocks));
+            pair
+        };
+        let power = "processor : 1\ncpu : POWER9, altivec supported\nclock : 2154.000000MHz\n";
+        assert_eq!(clocks(power), (vec![(1, 2_154_000)], vec![]));
+        let s390 =
+            "vendor_id : IBM/S390\ncpu number : 2\ncpu MHz dynamic : 4000\ncpu MHz static : 5000\n";
+        assert_eq!(clocks(s390), (vec![(2, 4_000_000)], vec![(2, 5_000_000)]));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub mod cpufreq;
 pub mod cpuidle;
 pub mod cpuinfo;
+pub mod delivered;
 pub mod energy_bias;
 pub mod idle_limits;
 pub mod model_names;

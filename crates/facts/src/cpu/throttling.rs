@@ -1,8 +1,9 @@
 //! Thermal throttling as the kernel counts it, and the devices that the kernel uses to cool the machine.
 //!
 //! Sources: drivers/thermal/intel/therm_throt.c, /sys/devices/system/cpu/cpuN/thermal_throttle. The kernel counts
-//! interrupts in which bit 0 of 0x19C (core) or 0x1B1 (package) was set, since boot. It does not count external
-//! PROCHOT#, current and power limits, or clock modulation. Time is counted only for events within 10 degrees of the
+//! interrupts in which bit 0 of 0x19C (core) or 0x1B1 (package) was set, since boot. Before Linux 3.11, and
+//! later with `int_pln_enable` on the boot line, it also counts those in which bit 10 was set (a power limit). It does not count external
+//! PROCHOT#, current limits, or clock modulation. Time is counted only for events within 10 degrees of the
 //! limit. Where firmware handles the thermal interrupt, the folder does not exist.
 //!
 //! On bare-metal POWER the on-chip controller (OCC) lowers the highest clock, and the kernel counts its reasons in
@@ -23,8 +24,33 @@ pub struct Throttling {
     pub cores: PerCpu<Throttled>,
     /// Events per package; on POWER those that the OCC calls `overtemp`.
     pub packages: PerCpu<Throttled>,
-    /// On POWER, the other reasons of the OCC, per package; empty on other machines.
-    pub occ: PerCpu<Vec<OccReason>>,
+    /// On POWER, what the OCC says of each package beside that; empty on other machines.
+    pub occ: PerCpu<Occ>,
+    /// How often a core reached a power limit: `core_power_limit_count`.
+    pub core_power: PerCpu<Throttled>,
+    /// How often a package reached a power limit: `package_power_limit_count`.
+    pub package_power: PerCpu<Throttled>,
+}
+
+/// What the on-chip controller of a POWER processor says of the highest clock.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Occ {
+    /// Why it lowered it.
+    pub reasons: Vec<OccReason>,
+    /// `unthrottle`: how often it raised it to the full clock again.
+    pub n_raised: Fact<u64>,
+    /// `sub_turbo_stat`: how often it lowered it to less than the nominal clock.
+    pub n_below_nominal: Fact<u64>,
+    /// The folder of these files, for evidence.
+    pub folder: String,
+}
+
+impl Occ {
+    /// Whether it has lowered the highest clock more often than it has raised it again. Unknown counts as no.
+    pub fn may_hold(&self) -> bool {
+        let n_lowered = self.reasons.iter().map(|it| it.events).fold(0, u64::saturating_add);
+        self.n_raised.as_ref().is_ok_and(|it| n_lowered > *it)
+    }
 }
 
 /// How often the on-chip controller of a POWER processor lowered the highest clock, for one reason.
@@ -51,7 +77,7 @@ pub const OCC_REASONS: [(&str, &str); 4] = [
 pub struct Throttled {
     /// Its file, for evidence.
     pub path: String,
-    /// `*_throttle_count`.
+    /// `*_throttle_count`, or `*_power_limit_count`.
     pub events: u64,
     /// `*_throttle_total_time_ms` (Linux 5.6 and later), read where there were events.
     pub total: Fact<Duration>,

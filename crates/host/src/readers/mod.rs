@@ -3,6 +3,7 @@
 mod controls;
 mod cpufreq;
 mod cpuidle;
+mod delivered;
 mod ethtool;
 mod ipmi;
 mod kernel;
@@ -88,6 +89,11 @@ const READERS: &[Reader] = &[
     reader(Subject::Policies, &[Subject::Cpus], cpufreq::read_policies),
     reader(Subject::Limits, &[Subject::Policies], cpufreq::read_limits),
     reader(Subject::Governors, &[Subject::Cpuinfo, Subject::Policies], cpufreq::read_governors),
+    reader(
+        Subject::Delivered,
+        &[Subject::Cpuinfo, Subject::Cpus, Subject::Platform, Subject::Policies, Subject::Limits],
+        delivered::read,
+    ),
     reader(Subject::Pstate, &[], |source, host| host.pstate = cpufreq::read_pstate(source)),
     reader(
         Subject::EnergyBias,
@@ -153,6 +159,9 @@ const READERS: &[Reader] = &[
         host.hsmp = power::read_hsmp(source, host);
     }),
     reader(Subject::Uncore, &[], |source, host| host.uncore = power::read_uncore(source)),
+    reader(Subject::BoardPower, &[Subject::Cpuinfo], |source, host| {
+        host.board_power = power::read_board(source, &host.cpuinfo);
+    }),
     reader(Subject::Vulnerabilities, &[], |source, host| {
         host.vulnerabilities = kernel::read_vulnerabilities(source);
     }),
@@ -220,8 +229,8 @@ acpi-cpufreq
         let of = |subject| view_of(&source, Subjects::of(&[subject]));
         assert_eq!(of(Subject::EnergyBias).energy_bias, whole.energy_bias);
         assert!(whole.energy_bias.is_ok());
-        let both = Subjects::of(&[Subject::Limits, Subject::Governors]);
-        assert_eq!(view_of(&source, both).cpufreq, whole.cpufreq);
+        let all = Subjects::of(&[Subject::Limits, Subject::Governors, Subject::Delivered]);
+        assert_eq!(view_of(&source, all).cpufreq, whole.cpufreq);
         let policies = of(Subject::Governors).cpufreq.policies.unwrap();
         assert_eq!(policies[0].driver.as_deref(), Ok("acpi-cpufreq"));
         assert!(policies[0].scaling_min.as_ref().is_err_and(|it| !it.is_absence()));

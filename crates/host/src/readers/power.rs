@@ -1,10 +1,11 @@
-//! Reads power limits of packages, uncore clocks, energy bias (EPB) and AMD's HSMP.
+//! Reads power limits of packages, uncore clocks, energy bias (EPB), AMD's HSMP, and the supply of a Raspberry Pi.
 
 use crate::Source;
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::cpu::energy_bias::EnergyBias;
 use facts::cpu::topology::Topology;
 use facts::msr::{Msrs, intel};
+use facts::power::board::{BoardPower, FirmwareThrottling, VoltageAlarm};
 use facts::power::hsmp::{HsmpSocket, HsmpSockets};
 use facts::power::limit::{PowerLimit, PowerLimits};
 use facts::power::uncore::{UncoreDomain, UncoreDomains};
@@ -144,6 +145,52 @@ pub(super) fn read_hsmp(source: &dyn Source, host: &HostView) -> HsmpSockets {
     Ok(sockets)
 }
 
+/// Reads what the firmware of a Raspberry Pi says of its supply. Nothing is read on processors that no such board has.
+pub(super) fn read_board(source: &dyn Source, cpuinfo: &Fact<CpuInfo>) -> BoardPower {
+    const WHAT: &str = "Raspberry Pi's firmware";
+    let not_here = |because: &str| Missing::not_here(WHAT, because);
+    let missing = match cpuinfo {
+        Err(missing) => Some(missing.clone()),
+        Ok(info) if info.is_x86() => Some(not_here("the processor is x86")),
+        Ok(info) if info.is_power() || info.vendor.starts_with("IBM") => {
+            Some(not_here("the processor is IBM's"))
+        }
+        Ok(_) => None,
+    };
+    match missing {
+        Some(missing) => BoardPower { throttled: Err(missing.clone()), alarm: Err(missing) },
+        None => BoardPower { throttled: firmware_throttling(source), alarm: voltage_alarm(source) },
+    }
+}
+
+/// The node of the firmware is below that of the chip, whose name some boards follow by an address: `soc/soc:firmware`,
+/// `soc@107c000000/soc@107c000000:firmware`.
+fn firmware_throttling(source: &dyn Source) -> Fact<FirmwareThrottling> {
+    const FOLDER: &str = "/sys/devices/platform";
+    let chips = source.list(FOLDER)?;
+    for chip in chips.iter().filter(|it| it.starts_with("soc")) {
+        let path = format!("{FOLDER}/{chip}/{chip}:firmware/get_throttled");
+        match source.parsed(&path, FirmwareThrottling::bits_of) {
+            Err(missing) if missing.is_absence() => {}
+            bits => return bits.map(|bits| FirmwareThrottling { path, bits }),
+        }
+    }
+    Err(Missing::absent(format!("{FOLDER}/soc/soc:firmware/get_throttled")))
+}
+
+fn voltage_alarm(source: &dyn Source) -> Fact<VoltageAlarm> {
+    const FOLDER: &str = "/sys/class/hwmon";
+    for number in source.numbered(FOLDER, "hwmon")? {
+        let folder = format!("{FOLDER}/hwmon{number}");
+        if source.parsed(&format!("{folder}/name"), parse::line).as_deref() == Ok("rpi_volt") {
+            let path = format!("{folder}/in0_lcrit_alarm");
+            let is_raised = source.parsed(&path, parse::switch);
+            return is_raised.map(|is_raised| VoltageAlarm { path, is_raised });
+        }
+    }
+    Err(Missing::not_here("sensor rpi_volt", "no hwmon device has this name"))
+}
+
 #[cfg(test)]
 mod tests {
     use crate::{Captured, Recording, view};
@@ -186,4 +233,26 @@ PPT Limit
         assert!(view(&recording).hsmp.unwrap_err().is_absence());
         assert!(!recording.capture().contains("AMDI0097"));
     }
+
+    #[test]
+    fn the_supply_of_a_raspberry_pi_is_read_whatever_its_chip_is_called() {
+        let arm = "//- /proc/cpuinfo\nprocessor : 0\nCPU part : 0xd0b\n";
+        let board = |text: &str| view(&Captured::excerpt(text).unwrap()).board_power;
+        for chip in ["soc", "soc@107c000000"] {
+            let file = format!("/sys/devices/platform/{chip}/{chip}:firmware/get_throttled");
+            let seen = board(&format!("{arm}//- {file}\n50005\n")).throttled.unwrap();
+            assert_eq!((seen.bits, seen.path), (0x5_0005, file));
+        }
+        let sensor = "//- /sys/class/hwmon/hwmon0/name\ncpu_thermal\n\
+                      //- /sys/class/hwmon/hwmon1/name\nrpi_volt\n\
+                      //- /sys/class/hwmon/hwmon1/in0_lcrit_alarm\n1\n";
+        let seen = board(&format!("{arm}{sensor}"));
+        assert!(seen.alarm.unwrap().is_raised && seen.throttled.unwrap_err().is_absence());
+        let intel = Captured::excerpt(&format!("{INTEL}{sensor}")).unwrap();
+        let recording = Recording::new(&intel);
+        assert!(view(&recording).board_power.alarm.unwrap_err().is_absence());
+        assert!(!recording.capture().contains("lcrit"));
+    }
+
+    const INTEL: &str = "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\n";
 }

@@ -4,7 +4,7 @@ use crate::Source;
 use facts::cpu::cooling::{CoolingDevice, Kind};
 use facts::cpu::cpufreq::Policy;
 use facts::cpu::cpuinfo::CpuInfo;
-use facts::cpu::throttling::{OCC_REASONS, OccReason, Throttled, Throttling};
+use facts::cpu::throttling::{OCC_REASONS, Occ, OccReason, Throttled, Throttling};
 use facts::cpu::topology::Topology;
 use facts::{CpuSet, Fact, HostView, Missing, PerCpu, parse};
 use std::time::Duration;
@@ -73,13 +73,20 @@ pub(super) fn read_throttling(
         return Throttling {
             cores: PerCpu::default(),
             packages: counters(topology, packages, &over_temperature),
-            occ: counters(topology, packages, &|cpu| occ_reasons(source, cpu)),
+            occ: counters(topology, packages, &|cpu| occ(source, cpu)),
+            core_power: PerCpu::default(),
+            package_power: PerCpu::default(),
         };
     }
+    // Newer kernels have these files only where somebody asked for them (`int_pln_enable`).
+    let power =
+        |groups, level| counters(topology, groups, &|cpu| power_limited(source, cpu, level));
     Throttling {
         cores: counters(topology, cores, &of_core),
         packages: counters(topology, packages, &of_package),
         occ: PerCpu::default(),
+        core_power: power(cores, "core"),
+        package_power: power(packages, "package"),
     }
 }
 
@@ -122,12 +129,26 @@ fn over_temperature(source: &dyn Source, cpu: u32) -> Fact<Throttled> {
     Ok(Throttled { path, events, total })
 }
 
-fn occ_reasons(source: &dyn Source, cpu: u32) -> Fact<Vec<OccReason>> {
+fn occ(source: &dyn Source, cpu: u32) -> Fact<Occ> {
+    let number = |file: &str| source.parsed(&occ_path(cpu, file), parse::number);
     let reason = |(file, name): (&str, &'static str)| {
-        let path = occ_path(cpu, file);
-        source.parsed(&path, parse::number).map(|events| OccReason { path, name, events })
+        number(file).map(|events| OccReason { path: occ_path(cpu, file), name, events })
     };
-    OCC_REASONS.into_iter().map(reason).collect()
+    Ok(Occ {
+        reasons: OCC_REASONS.into_iter().map(reason).collect::<Fact<Vec<_>>>()?,
+        n_raised: number("unthrottle"),
+        n_below_nominal: number("sub_turbo_stat"),
+        folder: occ_path(cpu, "").trim_end_matches('/').to_owned(),
+    })
+}
+
+/// The kernel does not count how long.
+fn power_limited(source: &dyn Source, cpu: u32, level: &str) -> Fact<Throttled> {
+    let path =
+        format!("/sys/devices/system/cpu/cpu{cpu}/thermal_throttle/{level}_power_limit_count");
+    let events = source.parsed(&path, parse::number)?;
+    let total = Err(Missing::not_here("time at a power limit", "the kernel counts events only"));
+    Ok(Throttled { path, events, total })
 }
 
 /// The time is read only after throttling: most counters of most machines are 0.

@@ -1,6 +1,6 @@
 //! A source that counts what another answers: whether there is a host at all shows in that.
 
-use super::Source;
+use super::{Counter, Source};
 use facts::ipmi::Question;
 use facts::links::ethtool;
 use facts::{Fact, Origin};
@@ -90,6 +90,10 @@ impl Source for Answered<'_> {
 
     fn ethtool(&self, interface: &str, question: ethtool::Question) -> Fact<Vec<u8>> {
         self.count(self.inner.ethtool(interface, question))
+    }
+
+    fn look(&self, counters: &[Counter]) -> Vec<Fact<String>> {
+        self.inner.look(counters).into_iter().map(|it| self.count(it)).collect()
     }
 
     fn roots(&self) -> &[String] {

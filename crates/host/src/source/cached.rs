@@ -3,7 +3,7 @@
 //! What a plan knows of a host and what its settings write are the same files in part. Asked once, they also cannot
 //! disagree. Files of processes are not remembered: no setting writes one, and there are thousands.
 
-use super::Source;
+use super::{Counter, Source};
 use facts::ipmi::Question;
 use facts::links::ethtool;
 use facts::{Fact, Origin};
@@ -70,6 +70,10 @@ impl Source for CachedSource<'_> {
 
     fn ethtool(&self, interface: &str, question: ethtool::Question) -> Fact<Vec<u8>> {
         self.inner.ethtool(interface, question)
+    }
+
+    fn look(&self, counters: &[Counter]) -> Vec<Fact<String>> {
+        self.inner.look(counters)
     }
 
     fn roots(&self) -> &[String] {

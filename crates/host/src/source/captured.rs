@@ -14,12 +14,12 @@
 //! ```
 //!
 //! A header line starts with `//- ` and names a file, a folder (with a slash behind it), a link (with
-//! its target), a register, a question to a driver, or one to the management controller (`/dev/ipmi0 0x2c 0x03 dc 00 00`);
+//! its target), a register, a counter that was read twice (`twice TSC, MPERF and APERF of CPU 0`), a question to a driver, or one to the management controller (`/dev/ipmi0 0x2c 0x03 dc 00 00`);
 //! the lines below it are what it holds, of a question the answer's bytes. `!denied`, `!absent`, `!not-collected`,
 //! `!not-here TEXT`, `!failed TEXT` and `!bytes HEX` stand for an answer that is no text. A line of a file that starts
 //! with `//- `, `!` or `\` has a `\` before it; a lone `\` at the end says that the last line has no newline.
 
-use super::{Source, check_names, cpuid_name, within_limit};
+use super::{Counter, Source, check_names, cpuid_name, within_limit};
 use facts::ipmi::{Question, bytes as bytes_of};
 use facts::links::ethtool;
 use facts::{Fact, Missing, Origin, Why, msr};
@@ -194,6 +194,20 @@ impl Source for Captured {
         let text = self.answer(&name).map(String::from_utf8_lossy)?;
         let words: Vec<u32> = text.split_whitespace().map_while(hexadecimal).collect();
         words.try_into().map_err(|_| Missing::malformed(name, &text, "four hexadecimal numbers"))
+    }
+
+    fn look(&self, counters: &[Counter]) -> Vec<Fact<String>> {
+        let seen = |counter: &Counter| match self.answer(&counter.name()) {
+            Ok(bytes) => Ok(String::from_utf8_lossy(bytes).into_owned()),
+            // An excerpt without a look is one of a host at which nobody looked.
+            Err(Missing { why: Why::Absent, .. })
+                if !self.answers.contains_key(&counter.name()) =>
+            {
+                Err(Missing::not_collected(counter.path()))
+            }
+            Err(Missing { why, .. }) => Err(Missing { what: counter.path(), why }),
+        };
+        counters.iter().map(seen).collect()
     }
 
     fn controller(&self, question: &Question<Vec<u8>>) -> Fact<Vec<u8>> {

@@ -1,12 +1,14 @@
-//! The running machine with its management controller, which has two or three questions to answer and little time.
+//! The running machine for who looks once and by hand, an audit or a capture: with its management controller, which has two or three
+//! questions to answer and little time, and with counters that are read twice.
 //!
-//! Only who looks at the host once and by hand makes one of these: an audit, a capture. Whoever looks again and again asks
-//! a [`Live`], which leaves the controller alone. A controller that hangs must not hold an audit: all questions together
+//! Whoever looks again and again asks a [`Live`], which leaves the controller alone and looks at nothing twice. A controller that hangs must not hold an audit: all questions together
 //! have [`PATIENCE`], and after the first that brought nothing none is asked any more.
 
-use super::Source;
 use super::live::Live;
+use super::{Counter, Source, look};
+use crate::clock;
 use crate::ipmi::{Controller, Failure, Patience};
+use facts::cpu::delivered::LOOK;
 use facts::ipmi::Question;
 use facts::links::ethtool;
 use facts::{Fact, Missing, Origin, Why};
@@ -22,7 +24,7 @@ const PATIENCE: Duration = Duration::from_millis(1500);
 /// Nobody stops an audit but by ending the program.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// This machine, whose controller is asked.
+/// This machine, whose controller is asked and whose counters are read twice.
 pub struct WithController {
     live: Live,
     asked: RefCell<Asked>,
@@ -113,6 +115,10 @@ impl Source for WithController {
 
     fn ethtool(&self, interface: &str, question: ethtool::Question) -> Fact<Vec<u8>> {
         self.live.ethtool(interface, question)
+    }
+
+    fn look(&self, counters: &[Counter]) -> Vec<Fact<String>> {
+        look::twice(counters, LOOK, &|it: &Counter| it.read(&self.live), clock::sleep)
     }
 
     fn controller(&self, question: &Question<Vec<u8>>) -> Fact<Vec<u8>> {

@@ -9,8 +9,11 @@ pub(crate) mod controller;
 mod copy;
 mod driver;
 pub(crate) mod live;
+mod look;
 pub(crate) mod open;
 pub(crate) mod recording;
+
+pub use look::Counter;
 
 use facts::ipmi::{Completion, Question, Response, Unanswered};
 use facts::links::ethtool;
@@ -61,6 +64,12 @@ pub trait Source {
     /// no drivers.
     fn ethtool(&self, interface: &str, question: ethtool::Question) -> Fact<Vec<u8>> {
         Err(Missing::not_collected(question.name(interface)))
+    }
+
+    /// Counters read twice, [`LOOK`](facts::cpu::delivered::LOOK) apart, both readings of each a line. Few sources look, because it takes so
+    /// long; a copy of a host has no second reading.
+    fn look(&self, counters: &[Counter]) -> Vec<Fact<String>> {
+        counters.iter().map(|it| Err(Missing::not_collected(it.path()))).collect()
     }
 
     /// The paths of the hosts in the same folder or archive, as [`crate::open_root`] takes them: this one first.

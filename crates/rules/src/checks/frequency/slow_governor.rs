@@ -6,6 +6,7 @@
 use crate::advice::persist;
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
+use crate::occ;
 use facts::cpu::cpufreq::Policy;
 use facts::{CpuSet, Hertz, HostView, Missing};
 use std::collections::BTreeMap;
@@ -150,7 +151,10 @@ fn clocks(host: &HostView, policy: &Policy) -> Option<Clocks> {
     let nominal = host.nominal_clock().filter(|(_, source)| *source != "bios_limit");
     let full = nominal.map_or(max, |(nominal, _)| nominal.min(max));
     let clock = *policy.scaling_cur.as_ref().ok()?;
-    Some(Clocks { clock, full, ceiling: full.min(host.ceiling_of(policy)?) })
+    let ceiling = full.min(host.ceiling_of(policy)?);
+    // What firmware holds no governor lowers.
+    let held = occ::holds(host).filter(|it| policy.cpus.iter().all(|cpu| it.cpus.contains(cpu)));
+    Some(Clocks { clock, full, ceiling: held.map_or(ceiling, |it| ceiling.min(it.clock)) })
 }
 
 fn is_slowed(host: &HostView, policy: &Policy) -> bool {

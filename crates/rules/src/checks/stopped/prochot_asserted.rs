@@ -10,6 +10,7 @@ use crate::amd_limits;
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
+use crate::occ;
 use facts::ipmi::PowerLimit;
 use facts::msr::intel::{PACKAGE_THERM_STATUS, THERM_STATUS};
 use facts::msr::limit_reasons::Layout;
@@ -28,8 +29,9 @@ Bits 0 and 4 of both: the processor's own temperature. The limit reasons of proc
 0x64F from Skylake to Ice Lake, 0x690 on Haswell and Broadwell. What is only in a log (bit 3, and bits 31:16 of
 the limit reasons) is reported as such: it happened since boot, or since somebody cleared it, at no known time.
 On AMD the files of the driver hsmp_acpi (amd_hsmp on older kernels) (`prochot_status`, `pwr_current_active_freq_limit_source`), which newer kernels
-have on EPYC 7003 and later. On POWER the reasons that the on-chip controller counts (`throttle_stats`). Elsewhere Linux
-shows nothing of it, and the check is unknown.
+have on EPYC 7003 and later. On POWER the reasons that the on-chip controller counts (`throttle_stats`): low where they are only counts, high where
+it has lowered the clock more often than raised it again (`unthrottle`), the host has work, and every CPU is at its lowest clock.
+Elsewhere Linux shows nothing of it, and the check is unknown.
 
 ## Why it matters
 Power supplies, voltage regulators, boards and management controllers pull PROCHOT# to make the processor drop to its
@@ -103,8 +105,8 @@ fn by_on_chip_controller(host: &HostView) -> Verdict {
         };
     }
     let mut found: BTreeMap<&str, (u64, &str, CpuSet)> = BTreeMap::new();
-    for (cpu, reasons) in counted.known() {
-        for reason in reasons.iter().filter(|it| it.events > 0) {
+    for (cpu, occ) in counted.known() {
+        for reason in occ.reasons.iter().filter(|it| it.events > 0) {
             let (events, path, cpus) =
                 found.entry(reason.name).or_insert((0, reason.path.as_str(), CpuSet::default()));
             cpus.extend(host.topology.package_of(cpu).iter());
@@ -116,6 +118,10 @@ fn by_on_chip_controller(host: &HostView) -> Verdict {
     if found.is_empty() {
         counted.all_known()?;
     }
+    if let Some(held) = occ::holds(host) {
+        let reasons = found.into_iter().map(|(name, (events, path, _))| (name, events, path));
+        return Ok(vec![held_by_controller(host, held, &reasons.collect::<Vec<_>>())]);
+    }
     let finding = |(name, (events, path, cpus)): (&str, (u64, &str, CpuSet))| {
         let message = format!("{name} lowered the highest clock {events} times since boot");
         Finding::new(Severity::Low, Confidence::Medium, message)
@@ -123,6 +129,39 @@ fn by_on_chip_controller(host: &HostView) -> Verdict {
             .on(cpus, host.topology.n_online())
     };
     Ok(found.into_iter().map(finding).collect())
+}
+
+/// What the controller keeps CPUs at their lowest clock for: its reasons, each with its count and file.
+fn held_by_controller(host: &HostView, held: occ::Held, reasons: &[(&str, u64, &str)]) -> Finding {
+    let occ::Held { cpus, clock, full, evidence: (source, value) } = held;
+    let names: Vec<&str> = reasons.iter().map(|(name, ..)| *name).collect();
+    let message =
+        format!("firmware holds the clock at {clock} of {full} since {}", names.join(" and "));
+    let mut finding = Finding::new(Severity::High, Confidence::Medium, message);
+    for (_, events, path) in reasons {
+        finding = finding.evidence(*path, events);
+    }
+    if let Some((_, occ)) = host.throttling.occ.known().find(|(_, it)| it.may_hold()) {
+        for (file, count) in
+            [("unthrottle", &occ.n_raised), ("sub_turbo_stat", &occ.n_below_nominal)]
+        {
+            if let Ok(count) = count {
+                finding = finding.evidence(format!("{}/{file}", occ.folder), count);
+            }
+        }
+    }
+    finding
+        .evidence(source, value)
+        .on(cpus, host.topology.n_online())
+        .cost(
+            format!("{:.0} % of the clock, while it lasts", 100.0 * (1.0 - clock.share_of(full))),
+            format!("{clock} of {full}"),
+        )
+        .command(&commands::KERNEL_LOG, "-i -E 'occ|pmax|safe frequency'")
+        .fix_lasting(
+            "find out why the controller stopped: OPAL's log (`cat /sys/firmware/opal/msglog`), the log of the service processor (BMC); a restart of the machine, or opal-prd, \
+             starts it again; a newer firmware, which brings the controller's program",
+        )
 }
 
 fn finding(severity: Severity, is_log: IsLog, name: &'static str) -> Finding {
@@ -300,5 +339,40 @@ mod tests {
             power9(&[])
                 .starts_with("unknown: PROCHOT# cannot be read: this program reads no interface")
         );
+    }
+
+    #[test]
+    fn a_controller_that_has_not_raised_the_clock_again_holds_it_where_busy_cpus_are_at_the_lowest()
+    {
+        let power9 = |clock: &str, n_raised: u32, idle: u32| {
+            let cpu = "/sys/devices/system/cpu";
+            let stats = format!("{cpu}/cpu0/cpufreq/throttle_stats");
+            let counts = ["supply_fault", "powercap", "overcurrent"];
+            let zeros: String = counts.iter().map(|it| format!("//- {stats}/{it}\n0\n")).collect();
+            let policy = format!("//- {cpu}/cpufreq/policy0");
+            format!(
+                "//- /proc/cpuinfo\nprocessor : 0\ncpu : POWER9, altivec supported\nclock : {clock}MHz\n\
+                 //- {cpu}/online\n0\n//- {cpu}/cpu0/topology/core_siblings_list\n0\n\
+                 {policy}/affected_cpus\n0\n{policy}/cpuinfo_min_freq\n2154000\n\
+                 {policy}/cpuinfo_max_freq\n3800000\n{policy}/scaling_max_freq\n3800000\n\
+                 {zeros}//- {stats}/occ_reset\n1\n//- {stats}/unthrottle\n{n_raised}\n//- {stats}/sub_turbo_stat\n1\n\
+                 //- /proc/stat\ncpu0 1000 0 0 {idle} 0 0 0 0 0 0\n"
+            )
+        };
+        let held = power9("2154.000000", 0, 3000);
+        assert_eq!(
+            verdict(&CHECK, &held),
+            "high: firmware holds the clock at 2154 MHz of 3800 MHz since a reset of the on-chip controller (OCC) [CPU 0 (1 of 1)]"
+        );
+        let finding = crate::fixture::findings(&CHECK, &held).remove(0);
+        assert_eq!(finding.cost.unwrap().estimate, "43 % of the clock, while it lasts");
+        assert!(finding.fix.lasting.unwrap().contains("/sys/firmware/opal/msglog"));
+        for other in [
+            power9("3800.000000", 0, 3000),
+            power9("2154.000000", 1, 3000),
+            power9("2154.000000", 0, 1_000_000),
+        ] {
+            assert!(verdict(&CHECK, &other).starts_with("low: "), "{}", verdict(&CHECK, &other));
+        }
     }
 }
