@@ -39,6 +39,7 @@ pub mod tick;
 pub mod watch;
 
 mod amd_limits;
+mod asked;
 pub mod boot_edit;
 #[cfg(test)]
 mod fixture;

@@ -38,13 +38,16 @@ mod links {
 mod power {
     pub(super) mod bmc_power_cap;
     pub(super) mod low_power_limit;
+    pub(super) mod power_limit_reached;
     pub(super) mod uncore_capped;
+    pub(super) mod undervoltage;
 }
 
 /// What stops or clips the clock behind the kernel's back: firmware, heat, the board, the management controller.
 mod stopped {
     pub(super) mod clock_below_minimum;
     pub(super) mod clock_modulation;
+    pub(super) mod clock_not_delivered;
     pub(super) mod forced_idle;
     pub(super) mod known_bad_firmware;
     pub(super) mod prochot_asserted;
@@ -92,6 +95,7 @@ pub const CHECKS: &[&Check] = &[
     &frequency::no_frequency_driver::CHECK,
     &frequency::rival_tuner::CHECK,
     &stopped::clock_below_minimum::CHECK,
+    &stopped::clock_not_delivered::CHECK,
     &stopped::clock_modulation::CHECK,
     &stopped::forced_idle::CHECK,
     &stopped::prochot_asserted::CHECK,
@@ -99,6 +103,8 @@ pub const CHECKS: &[&Check] = &[
     &stopped::smi_storm::CHECK,
     &stopped::known_bad_firmware::CHECK,
     &power::low_power_limit::CHECK,
+    &power::power_limit_reached::CHECK,
+    &power::undervoltage::CHECK,
     &power::bmc_power_cap::CHECK,
     &power::uncore_capped::CHECK,
     &idle::turbo_headroom_lost::CHECK,

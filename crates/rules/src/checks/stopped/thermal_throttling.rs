@@ -7,6 +7,7 @@ use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::throttling::Throttled;
+use facts::power::board::FirmwareThrottling;
 use facts::quantity::counted;
 use facts::{CpuSet, Elsewhere, HostView, Missing, PerCpu};
 use std::time::Duration;
@@ -20,7 +21,8 @@ pub(crate) const CHECK: Check = Check {
 threads of a core count the same events), and the time that goes with them, against the uptime. Fewer than one
 event an hour is info, fewer than one in five minutes low, fewer than ten a minute medium, more is high, and so
 are 100,000 events in whatever time; or 10 % (high), 1 % (medium), 0.1 % (low) of the time. On bare-metal POWER
-`throttle_stats/overtemp` of each chip. Other processors, and Intel's where firmware keeps the thermal interrupt, have no
+`throttle_stats/overtemp` of each chip. On a Raspberry Pi bits 3 and 19 of `get_throttled`: too hot at the moment (medium), or at some time
+since boot (low). Other processors, and Intel's where firmware keeps the thermal interrupt, have no
 such counters: their heat is unknown.
 
 ## Why it matters
@@ -62,6 +64,9 @@ fn run(host: &HostView) -> Verdict {
         return Ok(vec![finding(host, &judged, worst, uptime)]);
     }
     if packages.known().next().is_none() && cores.known().next().is_none() {
+        if let Ok(bits) = &host.board_power.throttled {
+            return Ok(by_board(host, bits).into_iter().collect());
+        }
         host.shows(WHAT, Elsewhere::Firmware)?;
     }
     cores.all_known().map_err(|missing| without_counters(host, missing))?;
@@ -73,6 +78,26 @@ fn run(host: &HostView) -> Verdict {
 }
 
 const WHAT: &str = "thermal throttling";
+
+/// The firmware of a Raspberry Pi counts nothing: it says what is, and what was.
+fn by_board(host: &HostView, bits: &FirmwareThrottling) -> Option<Finding> {
+    let (severity, when) = match (bits.is_hot(), bits.was_hot()) {
+        (true, _) => (Severity::Medium, "is too hot at this moment, and the firmware lowers"),
+        (false, true) => {
+            (Severity::Low, "was too hot at some time since boot, and the firmware lowered")
+        }
+        (false, false) => return None,
+    };
+    let cpus = host.topology.online.clone().unwrap_or_default();
+    let message = format!("the processor {when} its clock");
+    Some(
+        Finding::new(severity, Confidence::High, message)
+            .evidence(&bits.path, format!("{:x}", bits.bits))
+            .on(cpus, host.topology.n_online())
+            .command(&commands::THERMAL_ZONES, "")
+            .fix_lasting("fix the cooling: a heat sink or a fan, air around the board"),
+    )
+}
 
 /// A processor that has the sensor throttles itself whether the kernel counts it or not.
 fn without_counters(host: &HostView, missing: &Missing) -> Missing {
@@ -285,6 +310,23 @@ mod tests {
             "low: a package was too hot and held its clock down 40 times in 10.0 h (4.0 an hour) [all 4 CPUs]"
         );
         assert_eq!(power9("0"), "clean");
+    }
+
+    #[test]
+    fn the_firmware_of_a_raspberry_pi_tells_of_heat() {
+        let pi = |bits: &str| {
+            let host = format!(
+                "//- /proc/cpuinfo\nprocessor : 0\nCPU part : 0xd0b\n//- /sys/devices/system/cpu/online\n0-3\n\
+                 //- /sys/devices/platform/soc/soc:firmware/get_throttled\n{bits}\n"
+            );
+            verdict(&CHECK, &host)
+        };
+        assert_eq!(
+            pi("80008"),
+            "medium: the processor is too hot at this moment, and the firmware lowers its clock [all 4 CPUs]"
+        );
+        assert!(pi("80000").starts_with("low: the processor was too hot"));
+        assert_eq!(pi("50005"), "clean");
     }
 
     #[test]

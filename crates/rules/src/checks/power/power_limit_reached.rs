@@ -1,0 +1,149 @@
+//! Looks at how often cores and packages have reached a power limit since boot.
+//!
+//! Source: drivers/thermal/intel/therm_throt.c. The kernel counts an interrupt in which bit 10 of 0x19C or 0x1B1 was set: the processor
+//! runs below the requested clock because of power. It cannot know for how long, nor which of the limits it was.
+
+use crate::check::{Check, Reference, Verdict};
+use crate::finding::{Confidence, Finding, Severity};
+use facts::cpu::throttling::Throttled;
+use facts::quantity::counted;
+use facts::{CpuSet, HostView, Missing, PerCpu};
+use std::time::Duration;
+
+pub(crate) const CHECK: Check = Check {
+    id: "power-limit-reached",
+    title: "the processor has run below the requested clock for power",
+    doc: "\
+## What it looks at
+`core_power_limit_count` and `package_power_limit_count` in `cpuN/thermal_throttle`, against the uptime; less than an hour counts as
+one. Fewer than twelve events an hour are a note, more are low: the counts say how often, not for how long. Intel only,
+and only kernels before 3.11, RHEL 6 among them, or with `int_pln_enable` on the boot line: others do not have the files, and the check
+does not apply.
+
+## Why it matters
+A processor with turbo reaches its power limit whenever it is busy enough, and that is how it is meant to work. A limit
+that is too low, for a power supply that failed or a budget of the chassis, is reached all the time, and the clock is then what
+the budget leaves. The same event is the kernel's message \"Core power limit notification\".
+
+## When to leave it alone
+Nearly always: look at low-power-limit and bmc-power-cap, which judge the limits themselves, and at prochot-asserted, which says
+whether one holds the clock at the moment.
+",
+    references: &[
+        Reference {
+            title: "Linux: int_pln_enable in the kernel's command-line parameters",
+            url: "https://docs.kernel.org/admin-guide/kernel-parameters.html",
+        },
+        Reference {
+            title: "Intel SDM vol. 3B, Power and Thermal Management: Power Limit Notification",
+            url: "https://www.intel.com/content/www/us/en/developer/articles/technical/intel-sdm.html",
+        },
+    ],
+    run,
+};
+
+const WHAT: &str = "events of a power limit";
+
+/// therm_throt.c reports once in 300 s (CHECK_INTERVAL): beyond that it happens all the time.
+const MANY_AN_HOUR: f64 = 12.0;
+
+fn run(host: &HostView) -> Verdict {
+    host.platform.hides(WHAT)?;
+    let counters = &host.throttling;
+    let worst = |counts: &'_ PerCpu<Throttled>| -> Option<(u32, Throttled)> {
+        let known = counts.known().filter(|(_, it)| it.events > 0);
+        known.max_by_key(|(_, it)| it.events).map(|(cpu, it)| (cpu, it.clone()))
+    };
+    let package = worst(&counters.package_power);
+    let core = worst(&counters.core_power);
+    let of_package = package.is_some();
+    let Some((_, throttled)) = package.or(core) else {
+        let (cores, packages) = (&counters.core_power, &counters.package_power);
+        if cores.is_empty() && packages.is_empty() {
+            return Err(Missing::not_here(WHAT, "this processor has no counter of them"));
+        }
+        cores.all_known()?;
+        packages.all_known()?;
+        return Ok(Vec::new());
+    };
+    let (level, counts) = match of_package {
+        true => ("a package", &counters.package_power),
+        false => ("a core", &counters.core_power),
+    };
+    let mut cpus = CpuSet::default();
+    for (cpu, _) in counts.known().filter(|(_, it)| it.events > 0) {
+        let group =
+            if of_package { host.topology.package_of(cpu) } else { host.topology.core_of(cpu) };
+        cpus.extend(group.iter());
+    }
+    let uptime = host.kernel.uptime.as_ref().ok().copied();
+    Ok(vec![finding(level, &throttled, uptime).on(cpus, host.topology.n_online())])
+}
+
+fn finding(level: &str, throttled: &Throttled, uptime: Option<Duration>) -> Finding {
+    const HOUR: f64 = 3600.0;
+    let times = counted(throttled.events, "time");
+    let rate = |it: Duration| throttled.events as f64 * HOUR / it.as_secs_f64().max(HOUR);
+    let (severity, how_often) = match uptime {
+        Some(uptime) => {
+            let rate = rate(uptime);
+            let severity = if rate < MANY_AN_HOUR { Severity::Info } else { Severity::Low };
+            let hours = uptime.as_secs_f64() / HOUR;
+            (severity, format!("{times} in {hours:.1} h ({rate:.1} an hour)"))
+        }
+        None => (Severity::Info, format!("{times} since boot (the uptime is unknown)")),
+    };
+    let confidence = if uptime.is_some() { Confidence::High } else { Confidence::Medium };
+    let message = format!("{level} has reached a power limit {how_often}");
+    Finding::new(severity, confidence, message).evidence(&throttled.path, throttled.events)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CHECK;
+    use crate::fixture::{XEON, verdict};
+
+    /// [`XEON`] with these counts on each of its two cores and on its package.
+    fn host(cores: [&str; 2], package: &str, uptime: &str) -> String {
+        let count = |cpu: usize, level: &str, count: &str| {
+            let folder = format!("/sys/devices/system/cpu/cpu{cpu}/thermal_throttle");
+            format!("//- {folder}/{level}_power_limit_count\n{count}\n")
+        };
+        let cores = cores.into_iter().enumerate().map(|(cpu, it)| count(cpu, "core", it));
+        let (cores, package) = (cores.collect::<String>(), count(0, "package", package));
+        format!("{XEON}//- /proc/uptime\n{uptime} 0.0\n{cores}{package}")
+    }
+
+    #[test]
+    fn some_events_over_days_are_a_note_with_their_rate() {
+        assert_eq!(
+            verdict(&CHECK, &host(["14", "11"], "14", "259200.00")),
+            "info: a package has reached a power limit 14 times in 72.0 h (0.2 an hour) [all 4 CPUs]"
+        );
+        assert_eq!(
+            verdict(&CHECK, &host(["0", "3"], "0", "7200.00")),
+            "info: a core has reached a power limit 3 times in 2.0 h (1.5 an hour) [CPUs 1,3 (2 of 4)]"
+        );
+    }
+
+    #[test]
+    fn many_an_hour_are_low_and_an_event_after_boot_is_no_rate() {
+        assert!(verdict(&CHECK, &host(["0", "0"], "500", "36000.00")).starts_with("low: "));
+        assert!(verdict(&CHECK, &host(["0", "0"], "2", "5.00")).starts_with("info: "));
+        assert!(verdict(&CHECK, &host(["0", "0"], "900", "!absent")).starts_with("info: "));
+    }
+
+    #[test]
+    fn zeros_are_clean_and_a_kernel_that_does_not_count_has_none() {
+        assert_eq!(verdict(&CHECK, &host(["0", "0"], "0", "36000.00")), "clean");
+        assert!(verdict(&CHECK, XEON).starts_with("not applicable: "));
+    }
+
+    #[test]
+    fn a_count_that_may_not_be_read_is_unknown() {
+        assert_eq!(
+            verdict(&CHECK, &host(["0", "!denied"], "0", "36000.00")),
+            "unknown: /sys/devices/system/cpu/cpu1/thermal_throttle/core_power_limit_count may not be read"
+        );
+    }
+}

@@ -1,0 +1,363 @@
+//! Compares the clock that Linux asks for with the one that the hardware runs at.
+//!
+//! Sources: see `crate::asked` and facts::cpu::delivered. It cannot know who holds the clock, nor judge a CPU that does not work.
+
+mod finding;
+mod judged;
+
+use super::{clock_below_minimum, clock_modulation, prochot_asserted, thermal_throttling};
+use crate::asked;
+use crate::check::{Check, Reference, Verdict};
+use crate::checks::frequency::capped_frequency;
+use crate::checks::power::undervoltage;
+use crate::finding::Severity;
+use facts::{CpuSet, HostView, Missing};
+use judged::{Judged, low, of_mainframe, of_policies, work};
+
+pub(crate) const CHECK: Check = Check {
+    id: "clock-not-delivered",
+    title: "the hardware runs slower than Linux asks",
+    doc: "\
+## What it looks at
+What is asked of each CPU: the governor `performance`; a `scaling_min_freq` that is the `scaling_max_freq`; or load, where the
+governor or the driver follows it. At most the nominal clock counts, and no more than `scaling_max_freq`, `bios_limit` and
+`max_perf_pct` allow. Against it the clock that the hardware has, by the most telling of these:
+
+- APERF and MPERF (x86, root), or CPPC's `feedback_ctrs`, over a look of 50 ms. Only an audit or a capture of this machine looks.
+- `feedback_ctrs` since boot, with `reference_perf` and `nominal_perf`: the counts alone are no share of the nominal clock.
+- `cpuinfo_cur_freq` (root), and `clock` of POWER in /proc/cpuinfo.
+- \"cpu MHz\" of x86 and `cpuinfo_avg_freq`: a sample of some milliseconds.
+
+A mainframe asks by itself: \"cpu MHz dynamic\" against \"cpu MHz static\". Below 90 % it is not delivered; where nothing tells the
+nominal clock, below half of the highest. Nothing is said of idle CPUs: those that ran for less than a tenth of the look,
+and without a look those of a host that worked for less than a twentieth of the time since boot. All CPUs, or all of a kind, below
+75 % are high, above that medium; some of the CPUs are a step lower, and so is load, which may have come a moment ago. CPUs of which
+clock-below-minimum, prochot-asserted, clock-modulation, thermal-throttling, undervoltage or a limit in a register says it already are
+left out.
+
+## Why it matters
+Firmware, a board, a controller on the chip or a power supply holds the clock, and Linux does not know: it shows what it asked
+for as the clock. An arm64 board whose clock could not be changed said 2600 MHz for months and ran at 800. Without root
+it is the only sign on Intel, and on POWER and arm64 often the only one at all.
+
+## When to leave it alone
+Under vector code (AVX-512, AMX) Intel's processors run below the nominal clock by design, and under full load within a power limit
+they may, too: look again under another load. Counters since boot also count the time before the governor was set.
+",
+    references: &[
+        Reference {
+            title: "Linux: CPU Performance Scaling, Policy Interface in sysfs",
+            url: "https://docs.kernel.org/admin-guide/pm/cpufreq.html#policy-interface-in-sysfs",
+        },
+        Reference {
+            title: "Linux: Collaborative Processor Performance Control (CPPC)",
+            url: "https://docs.kernel.org/admin-guide/acpi/cppc_sysfs.html",
+        },
+        Reference {
+            title: "Intel SDM vol. 3B, Power and Thermal Management: Hardware Feedback using MPERF and APERF",
+            url: "https://www.intel.com/content/www/us/en/developer/articles/technical/intel-sdm.html",
+        },
+    ],
+    run,
+};
+
+fn run(host: &HostView) -> Verdict {
+    host.platform.hides("the clock of the processor")?;
+    let (judged, mut unknown) =
+        if host.cpuinfo.as_ref().is_ok_and(|it| !it.static_clocks.is_empty()) {
+            (of_mainframe(host), None)
+        } else {
+            of_policies(host)?
+        };
+    if judged.is_empty() {
+        return Err(unknown.unwrap_or_else(|| {
+            let because = "no governor or limit asks for one, and no busy CPU was looked at";
+            Missing::not_here("clock that must be delivered", because)
+        }));
+    }
+    for it in judged.iter().filter(|it| it.readings.is_empty()) {
+        let missing = || it.policy.map(|policy| asked::unreadable(host, policy, it.cpu));
+        unknown = unknown.or_else(missing);
+    }
+    let Some((low, is_all)) = low(host, &judged)? else {
+        return unknown.map_or(Ok(Vec::new()), Err);
+    };
+    let said = said_already(host);
+    let left: Vec<&Judged<'_>> = low.iter().copied().filter(|it| !said.contains(it.cpu)).collect();
+    if left.is_empty() {
+        return Err(Missing::not_here("low clock that no other finding explains", SAID));
+    }
+    let is_all = is_all && left.len() == low.len();
+    Ok(vec![finding::of(host, &left, is_all, &work(host))])
+}
+
+const SAID: &str = "another finding says it of the same CPUs";
+
+/// The CPUs of which another check says that they are held, at medium or above.
+fn said_already(host: &HostView) -> CpuSet {
+    let mut said = CpuSet::default();
+    for check in [
+        &clock_below_minimum::CHECK,
+        &thermal_throttling::CHECK,
+        &prochot_asserted::CHECK,
+        &clock_modulation::CHECK,
+        &undervoltage::CHECK,
+        &capped_frequency::CHECK,
+    ] {
+        let found = (check.run)(host).unwrap_or_default();
+        for it in found.iter().filter(|it| it.severity >= Severity::Medium || is_below(check)) {
+            // The limits of policies are part of what is asked for.
+            let sources = it.evidence.iter().map(|it| it.source.as_str());
+            let is_policy = sources.clone().all(|it| it.starts_with("/sys/devices/system/cpu/"));
+            if check.id == capped_frequency::CHECK.id && is_policy {
+                continue;
+            }
+            said.extend(it.cpus.iter().flat_map(|it| it.cpus.iter()));
+        }
+    }
+    said
+}
+
+/// It says the same thing, however sure it is.
+fn is_below(check: &Check) -> bool {
+    check.id == clock_below_minimum::CHECK.id
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CHECK;
+    use crate::finding::Confidence;
+    use crate::fixture::{findings, verdict};
+
+    const CPU: &str = "/sys/devices/system/cpu";
+
+    /// Two CPUs with these lines of /proc/cpuinfo for each, and these files of both policies, `FILE VALUE` a line.
+    fn host(cpuinfo: &str, policy: &str, rest: &str) -> String {
+        let files = |number: u32| -> String {
+            let file = |line: &str| {
+                let (file, value) = line.split_once(' ').unwrap();
+                format!("//- {CPU}/cpufreq/policy{number}/{file}\n{value}\n")
+            };
+            policy.lines().map(file).collect()
+        };
+        format!(
+            "//- /proc/cpuinfo\nprocessor : 0\n{cpuinfo}processor : 1\n{cpuinfo}//- {CPU}/online\n0-1\n{}{}{rest}",
+            files(0),
+            files(1)
+        )
+    }
+
+    /// A quarter of the time since boot, and a hundredth.
+    const BUSY: &str = "//- /proc/stat\ncpu0 2500 0 0 7500 0 0 0 0 0 0\n";
+    const IDLE: &str = "//- /proc/stat\ncpu0 100 0 0 9900 0 0 0 0 0 0\n";
+
+    const PI: &str = "scaling_driver raspberrypi-cpufreq\nscaling_governor performance\n\
+                      scaling_min_freq 600000\nscaling_max_freq 1000000\ncpuinfo_min_freq 600000\n\
+                      cpuinfo_max_freq 1000000\ncpuinfo_cur_freq 666666\nscaling_cur_freq 1000000";
+
+    const ARM: &str = "CPU part : 0xd80\n";
+
+    #[test]
+    fn a_board_that_runs_slower_than_performance_asks_is_high_with_the_share_that_is_lost() {
+        let slow = host(ARM, PI, BUSY);
+        assert_eq!(
+            verdict(&CHECK, &slow),
+            "high: governor performance asks for 1000 MHz, and the hardware runs at 667 MHz [all 2 CPUs]"
+        );
+        let finding = findings(&CHECK, &slow).remove(0);
+        assert_eq!(finding.confidence, Confidence::Medium);
+        assert_eq!(finding.cost.unwrap().estimate, "33 % of the clock while it lasts");
+        assert_eq!(finding.evidence[1].value, "666666");
+        let full = slow.replace("cur_freq\n666666", "cur_freq\n1000000");
+        assert_eq!(verdict(&CHECK, &full), "clean");
+        // As much as a limit allows is delivered.
+        let limited = slow.replace("max_freq\n1000000", "max_freq\n666666");
+        assert_eq!(verdict(&CHECK, &limited), "clean");
+    }
+
+    #[test]
+    fn one_cpu_of_two_is_a_step_lower_and_less_sure() {
+        let one = host(ARM, PI, BUSY).replacen("cur_freq\n666666", "cur_freq\n1000000", 1);
+        assert!(verdict(&CHECK, &one).starts_with("medium: "), "{}", verdict(&CHECK, &one));
+        assert_eq!(findings(&CHECK, &one)[0].confidence, Confidence::Low);
+    }
+
+    #[test]
+    fn an_idle_host_says_nothing_and_one_of_which_that_is_not_known_says_it_with_little_confidence()
+    {
+        let idle = verdict(&CHECK, &host(ARM, PI, IDLE));
+        assert_eq!(
+            idle,
+            "unknown: the clock of a busy CPU cannot be read: the CPUs were idle, or it is not known which of them worked"
+        );
+        let unknown = host(ARM, PI, "");
+        assert!(verdict(&CHECK, &unknown).starts_with("high: "));
+        assert_eq!(findings(&CHECK, &unknown)[0].confidence, Confidence::Low);
+        let one = unknown.replacen("cur_freq\n666666", "cur_freq\n1000000", 1);
+        assert!(verdict(&CHECK, &one).starts_with("unknown: "), "{}", verdict(&CHECK, &one));
+    }
+
+    #[test]
+    fn a_clock_that_only_root_may_read_is_unknown_and_one_that_nobody_asks_for_is_no_matter() {
+        let denied = host(ARM, PI, BUSY).replace("cur_freq\n666666", "cur_freq\n!denied");
+        assert_eq!(
+            verdict(&CHECK, &denied),
+            format!("unknown: {CPU}/cpufreq/policy0/cpuinfo_cur_freq may not be read")
+        );
+        let dynamic = host(ARM, PI, BUSY).replace("performance", "schedutil");
+        assert!(verdict(&CHECK, &dynamic).starts_with("not applicable: "));
+        let fixed = dynamic.replace("min_freq\n600000", "min_freq\n1000000");
+        assert!(verdict(&CHECK, &fixed).contains("scaling_min_freq and scaling_max_freq ask for"));
+        assert!(
+            verdict(
+                &CHECK,
+                &host(ARM, PI, BUSY).replace("governor\nperf", "governor\n!denied\n//- /x\n")
+            )
+            .starts_with("unknown: ")
+        );
+    }
+
+    const CPPC: &str = "scaling_driver cppc_cpufreq\nscaling_governor performance\nscaling_min_freq 800000\n\
+                        scaling_max_freq 2600000\ncpuinfo_min_freq 800000\ncpuinfo_max_freq 2600000\nscaling_cur_freq 2600000";
+
+    /// The counters of a board whose clock could not be changed.
+    fn cppc() -> String {
+        let levels = "reference_perf 1000\nnominal_perf 3150\nlowest_perf 970\nlowest_freq 800\nnominal_freq 2600";
+        let of = |cpu: u32| -> String {
+            let file = |line: &str| {
+                let (file, value) = line.split_once(' ').unwrap();
+                format!("//- {CPU}/cpu{cpu}/acpi_cppc/{file}\n{value}\n")
+            };
+            let counters = file("feedback_ctrs ref:746123548456952 del:600147015590292");
+            counters + &levels.lines().map(file).collect::<String>()
+        };
+        host(ARM, CPPC, BUSY) + &of(0) + &of(1)
+    }
+
+    #[test]
+    fn feedback_counters_count_at_a_level_of_their_own() {
+        assert_eq!(
+            verdict(&CHECK, &cppc()),
+            "high: governor performance asks for 2600 MHz, and the hardware has run at 663 MHz on average since boot (CPPC level 804, where 3150 is nominal) [all 2 CPUs]"
+        );
+        let finding = findings(&CHECK, &cppc()).remove(0);
+        assert_eq!(finding.confidence, Confidence::Medium);
+        assert_eq!(finding.cost.unwrap().estimate, "74 % of the clock since boot");
+        let shown: Vec<&str> = finding.evidence.iter().map(|it| &*it.value).collect();
+        assert_eq!(shown[1..], ["ref:746123548456952 del:600147015590292", "1000", "3150"]);
+        // At the nominal level it is delivered.
+        let nominal = cppc().replace("reference_perf\n1000", "reference_perf\n3917");
+        assert_eq!(verdict(&CHECK, &nominal), "clean");
+    }
+
+    #[test]
+    fn what_the_hardware_does_now_counts_more_than_what_it_did_since_boot() {
+        let now = |delivered: u64| {
+            let look = |cpu| {
+                format!(
+                    "//- twice {CPU}/cpu{cpu}/acpi_cppc/feedback_ctrs\nref:1000 del:1000\nref:2000 del:{}\n",
+                    1000 + delivered
+                )
+            };
+            cppc() + &look(0) + &look(1)
+        };
+        assert_eq!(verdict(&CHECK, &now(3150)), "clean");
+        let slow = findings(&CHECK, &now(800)).remove(0);
+        assert_eq!(slow.confidence, Confidence::High);
+        assert!(slow.message.ends_with("runs at 660 MHz (CPPC level 800, where 3150 is nominal)"));
+    }
+
+    const INTEL: &str = "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 85\n\
+                         model name : Intel(R) Xeon(R) Gold 6130 CPU @ 2.10GHz\nflags : ida hwp aperfmperf\n";
+
+    const PSTATE: &str = "scaling_driver intel_pstate\nscaling_governor performance\nscaling_min_freq 800000\n\
+                          scaling_max_freq 3700000\ncpuinfo_min_freq 800000\ncpuinfo_max_freq 3700000";
+
+    /// Two CPUs that report this clock, and ran for so much of a look at so many MHz.
+    fn looked_at(mhz: u64, looks: [(u64, u64); 2], policy: &str) -> String {
+        let cpuinfo = format!("{INTEL}cpu MHz : {mhz}\n");
+        let look = |(cpu, (percent, mhz)): (usize, (u64, u64))| {
+            // The time stamp counter has 2100 MHz.
+            let (tsc, mperf) = (105_000_000, 1_050_000 * percent);
+            let aperf = mperf * mhz / 2100;
+            format!(
+                "//- twice TSC, MPERF and APERF of CPU {cpu}\n0 1 1 1\n50000000 {} {} {}\n",
+                tsc + 1,
+                mperf + 1,
+                aperf + 1
+            )
+        };
+        host(&cpuinfo, policy, BUSY) + &looks.into_iter().enumerate().map(look).collect::<String>()
+    }
+
+    #[test]
+    fn busy_cpus_that_are_looked_at_decide_and_idle_ones_say_nothing() {
+        let of = |looks| verdict(&CHECK, &looked_at(900, looks, PSTATE));
+        assert_eq!(
+            of([(90, 1000), (3, 900)]),
+            "high: governor performance asks for 2100 MHz, and the hardware runs at 1000 MHz [CPU 0 (1 of 2)]"
+        );
+        assert_eq!(of([(90, 2100), (3, 900)]), "clean");
+        assert!(of([(3, 900), (3, 900)]).starts_with("unknown: the clock of a busy CPU"));
+        let slow = looked_at(900, [(90, 1000), (90, 1900)], PSTATE);
+        assert!(verdict(&CHECK, &slow).starts_with("medium: "), "{}", verdict(&CHECK, &slow));
+        assert_eq!(findings(&CHECK, &slow)[0].confidence, Confidence::High);
+    }
+
+    #[test]
+    fn busy_cpus_ask_where_the_clock_follows_load_and_a_short_burst_of_one_does_not() {
+        let hwp = PSTATE.replace("performance", "powersave");
+        let of = |looks| verdict(&CHECK, &looked_at(900, looks, &hwp));
+        assert!(of([(99, 900), (99, 900)]).starts_with("medium: busy CPUs ask for 2100 MHz"));
+        assert!(of([(99, 1500), (2, 900)]).starts_with("not applicable: "));
+        assert!(of([(99, 800), (2, 900)]).starts_with("medium: "));
+        let saving = format!("{hwp}\nenergy_performance_preference power");
+        let saved = looked_at(900, [(99, 900), (99, 900)], &saving);
+        assert!(verdict(&CHECK, &saved).starts_with("not applicable: "));
+    }
+
+    #[test]
+    fn a_sample_below_the_highest_turbo_is_no_fault_where_the_nominal_clock_is_unknown() {
+        let unnamed = |mhz: u64| {
+            let cpuinfo = "vendor_id : GenuineIntel\nflags : ida hwp aperfmperf\n";
+            host(&format!("{cpuinfo}cpu MHz : {mhz}\n"), PSTATE, BUSY)
+        };
+        assert_eq!(verdict(&CHECK, &unnamed(2000)), "clean");
+        assert!(verdict(&CHECK, &unnamed(1000)).starts_with("high: "));
+    }
+
+    #[test]
+    fn what_another_finding_says_of_these_cpus_is_not_said_again() {
+        let stopped = host(&format!("{INTEL}cpu MHz : 400\n"), PSTATE, BUSY);
+        let told = "not applicable: no low clock that no other finding explains here: another finding says it of the same CPUs";
+        assert_eq!(verdict(&CHECK, &stopped), told);
+    }
+
+    #[test]
+    fn a_request_that_was_read_back_does_not_outweigh_a_sample() {
+        let table = PSTATE.replace("intel_pstate", "acpi-cpufreq") + "\ncpuinfo_cur_freq 2100000";
+        let slow = host(&format!("{INTEL}cpu MHz : 1000\n"), &table, BUSY);
+        assert!(verdict(&CHECK, &slow).starts_with("high: "), "{}", verdict(&CHECK, &slow));
+    }
+
+    #[test]
+    fn a_mainframe_that_runs_slower_than_it_was_made_for_is_reported() {
+        let s390 = |mhz: u32| {
+            format!(
+                "//- /proc/cpuinfo\nvendor_id : IBM/S390\ncpu number : 0\ncpu MHz dynamic : {mhz}\ncpu MHz static : 5000\n\
+                 //- {CPU}/online\n0\n"
+            )
+        };
+        assert_eq!(
+            verdict(&CHECK, &s390(4000)),
+            "medium: the processor was made for 5000 MHz, and the hardware runs at 4000 MHz [CPU 0 (1 of 1)]"
+        );
+        assert_eq!(verdict(&CHECK, &s390(5000)), "clean");
+    }
+
+    #[test]
+    fn a_guest_is_unknown() {
+        let guest = host(&INTEL.replace("ida", "ida hypervisor"), PSTATE, BUSY);
+        assert!(verdict(&CHECK, &guest).starts_with("unknown: the clock of the processor"));
+    }
+}
