@@ -6,6 +6,17 @@ use rules::finding::Severity::{Critical, High, Info, Low, Medium};
 /// What the audit of the case with this name must and must not say; `None` where no check knows its kind yet.
 pub(crate) fn of(id: &str) -> Option<Expectation> {
     Some(match id {
+        "03-power9-occ-reset" => clean()
+            .finds("prochot-asserted", High)
+            .finds_between("slow-governor", Info..=Low)
+            .says("occ_reset = 1")
+            .says("43 % of the clock, while it lasts")
+            .says_not("up to 43 %"),
+        "04-cix-pll-stuck" => clean()
+            .finds("clock-not-delivered", High)
+            .says("ref:746123548456952 del:600147015590292")
+            .says("level 804, where 3150 is nominal")
+            .says_not("80 %"),
         "06-tsc-unstable-hpet" => clean().finds("slow-clocksource", High).says_not("kvm-clock"),
         "07-guest-acpi-pm" => {
             clean().finds("slow-clocksource", High).says("bhyve").says_not("kvm-clock")
@@ -38,6 +49,9 @@ pub(crate) fn of(id: &str) -> Option<Expectation> {
             .says("cppc_fie")
             .says("has taken 30 % of a CPU")
             .says("Linux 6.1"),
+        "38-power-limit-notifications" => clean()
+            .finds_between("power-limit-reached", Info..=Info)
+            .says("14 times in 72.0 h (0.2 an hour)"),
         "39-max-perf-pct-40" => clean()
             .finds("capped-frequency", High)
             .says("thermald runs here")
@@ -53,6 +67,12 @@ pub(crate) fn of(id: &str) -> Option<Expectation> {
         "45-vmware-acpi-pm" => {
             clean().finds("slow-clocksource", High).says("ESXi").says_not("kvm-clock")
         }
+        "49-performance-governor-at-low-clock" => {
+            clean().finds("clock-not-delivered", High).says("33 % of the clock")
+        }
+        "50-rpi-undervoltage" => {
+            clean().finds("undervoltage", High).says("under-voltage").says("get_throttled = 50005")
+        }
         "51-pcc-cpufreq-dl580" => {
             clean().finds("slow-governor", Medium).never(&["turbo-off"]).says("OS Control Mode")
         }
@@ -63,6 +83,7 @@ pub(crate) fn of(id: &str) -> Option<Expectation> {
         "min-a" => {
             clean().finds("capped-frequency", High).finds_between("slow-governor", Info..=Low)
         }
+        "min-b" | "min-e" => clean().finds("clock-not-delivered", High),
         "min-pcc" => clean().never(&["turbo-off"]),
         "min-pl0" => clean().finds("low-power-limit", Critical),
         "min-steal" => clean().never(&["stolen-time"]).not_judged("stolen-time"),
