@@ -1,6 +1,9 @@
 //! CSV with a header line: `bytes,iterations,bw_peak_mib_s,bw_average_mib_s`.
 
-use super::{Bandwidth, Curve, CurveError, Figures, MessagesPerSecond, add, bytes, decimal, rate};
+use super::{
+    Bandwidth, Curve, CurveError, Figures, MessagesPerSecond, NEGATIVE, add, bytes, decimal,
+    is_negative, rate,
+};
 
 /// The units at the end of a column's name, in bytes per second.
 const UNITS: [(&str, u64); 4] =
@@ -24,7 +27,9 @@ pub(super) fn parse(text: &str) -> Result<Curve, CurveError> {
     let mut points = Vec::new();
     for (number, line) in lines {
         let wrong = |expected| CurveError::new(*number, line, expected);
-        let point = columns.point(line).ok_or_else(|| wrong(ROW))?;
+        let expected =
+            if line.split(',').any(|it| is_negative(it.trim())) { NEGATIVE } else { ROW };
+        let point = columns.point(line).ok_or_else(|| wrong(expected))?;
         add(&mut points, point, |it| it.message).map_err(wrong)?;
     }
     if points.is_empty() {

@@ -7,6 +7,7 @@
 //! What the banner does not say of a test is not known.
 
 mod csv;
+mod heading;
 mod table;
 
 use crate::{Bytes, BytesPerSecond, Hertz};
@@ -133,6 +134,39 @@ impl CurveError {
         let first = found.lines().next().unwrap_or_default();
         CurveError { line, found: first.trim().chars().take(READABLE).collect(), expected }
     }
+}
+
+/// Why a line cannot be parsed, before its number is known.
+struct Refused {
+    /// The part of the line that is wrong; the whole of it where no part is.
+    part: Option<String>,
+    expected: &'static str,
+}
+
+impl Refused {
+    fn of(part: &str, expected: &'static str) -> Refused {
+        Refused { part: Some(part.to_owned()), expected }
+    }
+
+    fn at(self, number: usize, line: &str) -> CurveError {
+        CurveError::new(number, self.part.as_deref().unwrap_or(line), self.expected)
+    }
+}
+
+impl From<&'static str> for Refused {
+    fn from(expected: &'static str) -> Refused {
+        Refused { part: None, expected }
+    }
+}
+
+/// perftest divides its count of messages by a time in ticks of the CPU (src/perftest_parameters.c, print_report_bw). Where it
+/// prints less than nothing, one of them went wrong (linux-rdma/perftest, issue 82: after days of `-D`).
+const NEGATIVE: &str = "numbers of at least 0: perftest prints a negative one where its count of messages overflowed or its clock went \
+                        backwards; test again, for a shorter time";
+
+fn is_negative(cell: &str) -> bool {
+    let digits = cell.strip_prefix('-');
+    digits.is_some_and(|it| it.starts_with(|digit: char| digit.is_ascii_digit()))
 }
 
 /// Adds a point with a larger message than the last one. A table that both ends printed on one terminal has each line

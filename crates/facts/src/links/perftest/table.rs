@@ -1,34 +1,22 @@
 //! The tables that perftest prints, with any text around them.
 
+use super::heading::{Column, Heading};
 use super::{
-    Bandwidth, Conflict, Curve, CurveError, Figures, Latency, MessagesPerSecond, add, bytes,
-    decimal, microseconds, rate,
+    Bandwidth, Conflict, Curve, CurveError, Figures, Latency, MessagesPerSecond, NEGATIVE, Refused,
+    add, bytes, decimal, is_negative, microseconds, rate,
 };
-use crate::parse::number;
 use crate::{Bytes, Hertz};
-
-/// The columns, by the beginning of their names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Column {
-    Bytes,
-    Iterations,
-    Peak(u64),
-    Average(u64),
-    Rate,
-    Min,
-    Max,
-    Typical,
-    Mean,
-    Deviation,
-    Percentile99,
-    Percentile999,
-    Other,
-}
 
 /// The most conflicts of clocks that are kept; a machine of a thousand CPUs prints a line for each size and end.
 const MOST_CONFLICTS: usize = 16;
 
 const ROW: &str = "a number for each column of the table's heading";
+
+const COMMAS: &str =
+    "the same decimal sign in all lines, with 2 or 6 digits behind a comma as perftest prints them";
+
+const LEVELS: &str =
+    "one service level (#sl): perftest tests one at a time, so another one is another test";
 
 /// perftest counts ticks, and measures their rate before it prints (src/get_clock.c: `Correlation coefficient r^2`).
 /// Where it could not and continues (`-F`), times are infinite.
@@ -37,8 +25,7 @@ const UNTIMED: &str = "a time that passed: perftest could not measure its clock,
 pub(super) fn parse(text: &str) -> Result<Curve, CurveError> {
     let mut reading = Reading::default();
     for (number, line) in (1..).zip(text.lines()) {
-        let wrong = |expected| CurveError::new(number, line, expected);
-        reading.line(line.trim()).map_err(wrong)?;
+        reading.line(line.trim()).map_err(|it| it.at(number, line))?;
     }
     let n_lines = text.lines().count().max(1);
     reading.finish().map_err(|expected| {
@@ -51,7 +38,10 @@ pub(super) fn parse(text: &str) -> Result<Curve, CurveError> {
 struct Reading {
     test: Option<String>,
     mtu: Option<Bytes>,
-    columns: Vec<Column>,
+    heading: Option<Heading>,
+    /// Whether figures are written with a comma.
+    has_commas: Option<bool>,
+    service_level: Option<u64>,
     /// After a heading, and before the line that ends the table.
     is_inside: bool,
     bandwidths: Vec<Bandwidth>,
@@ -60,8 +50,8 @@ struct Reading {
 }
 
 impl Reading {
-    fn line(&mut self, line: &str) -> Result<(), &'static str> {
-        if line.starts_with("#bytes") {
+    fn line(&mut self, line: &str) -> Result<(), Refused> {
+        if Heading::begins(line) {
             return self.heading(line);
         }
         if let Some(conflict) = conflict(line) {
@@ -78,17 +68,12 @@ impl Reading {
         Ok(())
     }
 
-    fn heading(&mut self, line: &str) -> Result<(), &'static str> {
-        let columns = columns(line);
-        let has = |wanted: fn(&Column) -> bool| columns.iter().any(wanted);
-        let is_bandwidth = has(|it| matches!(it, Column::Average(_)));
-        if !is_bandwidth && !has(|it| matches!(it, Column::Typical | Column::Mean)) {
-            return Err("a heading with `BW average[MiB/sec]`, `t_typical[usec]` or `t_avg[usec]`");
+    fn heading(&mut self, line: &str) -> Result<(), Refused> {
+        let heading = Heading::parse(line)?;
+        if self.heading.as_ref().is_some_and(|it| *it != heading) {
+            return Err("one table: one test at a time".into());
         }
-        if !self.columns.is_empty() && self.columns != columns {
-            return Err("one table: one test at a time");
-        }
-        (self.columns, self.is_inside) = (columns, true);
+        (self.heading, self.is_inside) = (Some(heading), true);
         Ok(())
     }
 
@@ -101,26 +86,44 @@ impl Reading {
         self.mtu = mtu.and_then(bytes).or(self.mtu);
     }
 
-    fn row(&mut self, line: &str) -> Result<(), &'static str> {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let row = Row { columns: &self.columns, words: &words };
-        if words.len() < self.columns.iter().filter(|it| **it != Column::Other).count() {
-            return Err(ROW);
+    fn row(&mut self, line: &str) -> Result<(), Refused> {
+        let Some(heading) = &self.heading else { return Ok(()) };
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        if cells.iter().any(|it| matches!(it.trim_start_matches('-'), "inf" | "nan")) {
+            return Err(UNTIMED.into());
         }
-        let is_untimed = words.iter().any(|it| matches!(it.trim_start_matches('-'), "inf" | "nan"));
-        let expected = if is_untimed { UNTIMED } else { ROW };
-        if self.columns.iter().any(|it| matches!(it, Column::Average(_))) {
-            add(&mut self.bandwidths, row.bandwidth().ok_or(expected)?, |it| it.message)
+        if cells.iter().any(|it| is_negative(it)) {
+            return Err(NEGATIVE.into());
+        }
+        if cells.len() != heading.len() {
+            return Err(ROW.into());
+        }
+        let has = |sign| cells.iter().any(|it| it.contains(sign));
+        let has_commas = has(',');
+        let is_clear = !has_commas || (!has('.') && cells.iter().all(|it| is_decimal_comma(it)));
+        if !is_clear || self.has_commas.is_some_and(|it| it != has_commas) {
+            return Err(COMMAS.into());
+        }
+        let cells = cells.iter().map(|it| it.replace(',', ".")).collect();
+        let row = Row { heading, cells };
+        let level = row.whole(Column::ServiceLevel).ok_or(ROW)?;
+        if self.service_level.is_some() && level != self.service_level {
+            return Err(LEVELS.into());
+        }
+        if heading.position(Column::Average).is_some() {
+            add(&mut self.bandwidths, row.bandwidth().ok_or(ROW)?, |it| it.message)?;
         } else {
-            add(&mut self.latencies, row.latency().ok_or(expected)?, |it| it.message)
+            add(&mut self.latencies, row.latency().ok_or(ROW)?, |it| it.message)?;
         }
+        (self.has_commas, self.service_level) = (Some(has_commas), level);
+        Ok(())
     }
 
     fn finish(self) -> Result<Curve, &'static str> {
         let figures = match (self.bandwidths.is_empty(), self.latencies.is_empty()) {
             (false, _) => Figures::Bandwidth(self.bandwidths),
             (_, false) => Figures::Latency(self.latencies),
-            _ if self.columns.is_empty() => {
+            _ if self.heading.is_none() => {
                 return Err(
                     "perftest's table, whose heading begins with `#bytes`, or CSV that begins with `bytes,`",
                 );
@@ -131,105 +134,60 @@ impl Reading {
     }
 }
 
-/// One row of results.
+/// One row of results, a cell for each column.
 struct Row<'a> {
-    columns: &'a [Column],
-    words: &'a [&'a str],
+    heading: &'a Heading,
+    cells: Vec<String>,
 }
 
 impl Row<'_> {
-    fn word(&self, wanted: fn(&Column) -> bool) -> Option<&str> {
-        let at = self.columns.iter().position(wanted)?;
-        self.words.get(at).copied()
+    fn cell(&self, column: Column) -> Option<&str> {
+        self.cells.get(self.heading.position(column)?).map(String::as_str)
+    }
+
+    /// What a cell says; `Some(None)` without that column, `None` where the cell is nothing of the kind.
+    fn optional<T>(&self, column: Column, parse: fn(&str) -> Option<T>) -> Option<Option<T>> {
+        self.cell(column).map_or(Some(None), |it| parse(it).map(Some))
+    }
+
+    fn whole(&self, column: Column) -> Option<Option<u64>> {
+        self.optional(column, |it| decimal(it, 1).filter(|_| !it.contains('.')))
     }
 
     fn bandwidth(&self) -> Option<Bandwidth> {
-        let unit = |wanted: fn(&Column) -> bool| {
-            self.columns.iter().copied().find(wanted).and_then(|it| match it {
-                Column::Peak(unit) | Column::Average(unit) => Some(unit),
-                _ => None,
-            })
-        };
-        let is_average: fn(&Column) -> bool = |it| matches!(it, Column::Average(_));
-        let is_peak: fn(&Column) -> bool = |it| matches!(it, Column::Peak(_));
-        let peak = match (self.word(is_peak), unit(is_peak)) {
-            (Some(word), Some(unit)) => Some(rate(word, unit)?).filter(|it| it.0 > 0),
-            _ => None,
-        };
+        let unit = self.heading.unit();
+        let peak = self.cell(Column::Peak).map_or(Some(None), |it| rate(it, unit).map(Some))?;
         Some(Bandwidth {
-            message: bytes(self.word(|it| *it == Column::Bytes)?)?,
-            iterations: self.word(|it| *it == Column::Iterations).and_then(|it| number(it).ok()),
-            peak,
-            average: rate(self.word(is_average)?, unit(is_average)?)?,
-            rate: match self.word(|it| *it == Column::Rate) {
-                Some(word) => Some(MessagesPerSecond(decimal(word, 1_000_000)?)),
-                None => None,
-            },
+            message: bytes(self.cell(Column::Bytes)?)?,
+            iterations: self.whole(Column::Iterations)?,
+            peak: peak.filter(|it| it.0 > 0),
+            average: rate(self.cell(Column::Average)?, unit)?,
+            rate: self
+                .optional(Column::Rate, |it| decimal(it, 1_000_000).map(MessagesPerSecond))?,
         })
     }
 
     fn latency(&self) -> Option<Latency> {
-        let time = |wanted: fn(&Column) -> bool| match self.word(wanted) {
-            Some(word) => microseconds(word).map(Some),
-            None => Some(None),
-        };
-        let typical = time(|it| *it == Column::Typical)?;
-        let mean = time(|it| *it == Column::Mean)?;
+        let time = |column| self.optional(column, microseconds);
+        let (typical, mean) = (time(Column::Typical)?, time(Column::Mean)?);
         Some(Latency {
-            message: bytes(self.word(|it| *it == Column::Bytes)?)?,
-            iterations: self.word(|it| *it == Column::Iterations).and_then(|it| number(it).ok()),
-            min: time(|it| *it == Column::Min)?,
-            max: time(|it| *it == Column::Max)?,
+            message: bytes(self.cell(Column::Bytes)?)?,
+            iterations: self.whole(Column::Iterations)?,
+            min: time(Column::Min)?,
+            max: time(Column::Max)?,
             typical: typical.or(mean)?,
-            percentile_99: time(|it| *it == Column::Percentile99)?,
-            percentile_999: time(|it| *it == Column::Percentile999)?,
+            percentile_99: time(Column::Percentile99)?,
+            percentile_999: time(Column::Percentile999)?,
             mean,
-            deviation: time(|it| *it == Column::Deviation)?,
+            deviation: time(Column::Deviation)?,
         })
     }
 }
 
-/// The columns of a heading, in order. Names contain blanks, so they are matched one by one.
-fn columns(heading: &str) -> Vec<Column> {
-    let named = [
-        ("#bytes", Column::Bytes),
-        ("#iterations", Column::Iterations),
-        ("BW peak", Column::Peak(0)),
-        ("BW average", Column::Average(0)),
-        ("MsgRate", Column::Rate),
-        ("t_min", Column::Min),
-        ("t_max", Column::Max),
-        ("t_typical", Column::Typical),
-        ("t_avg", Column::Mean),
-        ("t_stdev", Column::Deviation),
-        ("99%", Column::Percentile99),
-        ("99.9%", Column::Percentile999),
-        ("tps average", Column::Other),
-        ("CPU_Util", Column::Other),
-    ];
-    let found = |(name, column): (&str, Column)| {
-        let at = heading.find(name)?;
-        let unit = unit(heading.get(at + name.len()..)?);
-        Some(match (column, unit) {
-            (Column::Peak(_), Some(unit)) => (at, Column::Peak(unit)),
-            (Column::Average(_), Some(unit)) => (at, Column::Average(unit)),
-            (Column::Peak(_) | Column::Average(_), None) => (at, Column::Other),
-            (column, _) => (at, column),
-        })
-    };
-    let mut columns: Vec<(usize, Column)> = named.into_iter().filter_map(found).collect();
-    columns.sort_by_key(|(at, _)| *at);
-    columns.into_iter().map(|(_, column)| column).collect()
-}
-
-/// The unit in brackets, in bytes per second.
-fn unit(behind: &str) -> Option<u64> {
-    let (unit, _) = behind.strip_prefix('[')?.split_once(']')?;
-    match unit {
-        "MiB/sec" | "MB/sec" => Some(1 << 20),
-        "Gb/sec" => Some(125_000_000),
-        _ => None,
-    }
+/// `89,55` and `0,170803`, or no comma. What has three digits behind it may be thousands (REPORT_FMT and its variants print
+/// two or six).
+fn is_decimal_comma(cell: &str) -> bool {
+    cell.split_once(',').is_none_or(|(_, digits)| matches!(digits.len(), 2 | 6))
 }
 
 fn conflict(line: &str) -> Option<Conflict> {

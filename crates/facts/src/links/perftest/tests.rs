@@ -119,7 +119,7 @@ fn errors_name_the_line_and_what_was_expected() {
     assert!(error(&format!("{heading}64 1000 5.0\n")).contains("a number for each column"));
     assert!(error(&format!("{heading}64 9 5 5\n32 9 5 5\n")).contains("line 3 holds"));
     assert!(error(&format!("{heading}64 9 5 5\n64 9 5 6\n")).contains("each message size once"));
-    assert!(error("#bytes #iterations BW peak[kB/sec]\n").contains("a heading with"));
+    assert!(error("#bytes #iterations BW peak[MB/sec]\n").contains("a heading with"));
 }
 
 #[test]
@@ -139,6 +139,106 @@ fn a_text_without_end_is_refused() {
     assert!(error(&format!("bytes,bw_average_mib_s\n{many}")).contains("at most 4096"));
 }
 
+const HEADING: &str =
+    " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n";
+
+#[test]
+fn a_name_that_lost_its_sign_is_the_same_column() {
+    let text = " #bytes     iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]\n \
+                128        1000             310.13             310.05             2.539960\n";
+    for text in [text, &text.replace('#', "")] {
+        let point = bandwidths(text)[0];
+        assert_eq!((point.iterations, point.messages().0), (Some(1000), 2_539_960));
+        assert_eq!(format!("{:.2}", point.average.mebibytes()), "310.05");
+    }
+}
+
+#[test]
+fn a_column_that_perftest_does_not_print_is_refused_by_its_name() {
+    let unknown = |columns: &str| {
+        let text = format!("#bytes #iterations {columns}\n64 1000 3.2 5.1 4.7\n");
+        let error = error(&text);
+        assert!(error.contains("expected a column that perftest prints: #bytes"), "{error}");
+        error.split('"').nth(1).unwrap().to_owned()
+    };
+    for (columns, name) in [
+        ("Jitter[usec]  BW peak[MB/sec]   BW average[MB/sec]", "Jitter[usec]"),
+        ("#qp_num  BW peak[MB/sec]   BW average[MB/sec]", "#qp_num"),
+        ("BW peak[kB/sec]   BW average[MB/sec]", "BW peak[kB/sec]"),
+        ("BW averages[MB/sec]", "BW averages[MB/sec]"),
+        ("BW average[MB/sec]   MsgRate[Kpps]", "MsgRate[Kpps]"),
+        ("t_typical[cycles]", "t_typical[cycles]"),
+    ] {
+        assert_eq!(unknown(columns), name);
+    }
+    let twice = error("#bytes #iterations BW average[MB/sec] BW average[MB/sec]\n64 9 5.0 4.0\n");
+    assert!(twice.contains("\"BW average[MB/sec]\", expected each column once"), "{twice}");
+    let mixed = error("#bytes #iterations BW peak[Gb/sec] BW average[MB/sec]\n64 9 5.0 4.0\n");
+    assert!(mixed.contains("the same unit"), "{mixed}");
+}
+
+#[test]
+fn columns_whose_figures_are_not_used_have_cells_of_their_own() {
+    let ports = HEADING.trim_end().to_owned()
+        + "   BW Port1[Gb/sec]   MsgRate Port1[Mpps]   BW Port2[Gb/sec]   MsgRate Port2[Mpps]    CPU_Util[%]\n";
+    let row = "65536      5000             98.10              97.20              0.185394     48.60    0.092697   48.60   0.092697   3.25\n";
+    let text = ports + row;
+    assert_eq!(bandwidths(&text)[0].average.0, 12_150_000_000);
+    assert!(error(&text.replace("   3.25", "")).contains("a number for each column"));
+    assert!(error(&text.replace("3.25", "3.25 1")).contains("a number for each column"));
+    assert!(error(&text.replace("5000 ", "50.5 ")).contains("a number for each column"));
+    let minimum = text
+        .replace("   BW Port1[Gb/sec]   MsgRate Port1[Mpps]   BW Port2[Gb/sec]   MsgRate Port2[Mpps]    CPU_Util[%]", "        BW min[Gb/sec]")
+        .replace("     48.60    0.092697   48.60   0.092697   3.25", "  90.00");
+    assert_eq!(bandwidths(&minimum)[0].rate, Some(MessagesPerSecond(185_394)));
+}
+
+#[test]
+fn service_levels_are_tests_of_their_own() {
+    let heading = " #bytes    #sl      #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]\n";
+    let first =
+        " 65536      0       5000             5900.10            5890.20            0.094243\n";
+    let second =
+        " 65536      1       5000             2900.10            2890.20            0.046243\n";
+    let point = bandwidths(&format!("{heading}{first}"))[0];
+    assert_eq!((point.iterations, point.rate), (Some(5000), Some(MessagesPerSecond(94_243))));
+    assert_eq!(format!("{:.2}", point.average.mebibytes()), "5890.20");
+    let why = error(&format!("{heading}{first}{second}"));
+    assert!(why.starts_with("line 3 holds") && why.contains("one service level (#sl)"), "{why}");
+}
+
+#[test]
+fn a_decimal_comma_is_read_where_the_whole_table_has_it() {
+    let row = " 65536      1000          90,12               89,55             0,170803\n";
+    let point = bandwidths(&format!("{HEADING}{row}"))[0];
+    assert_eq!((point.average.0, point.rate), (11_193_750_000, Some(MessagesPerSecond(170_803))));
+    for mixed in [
+        row.replace("90,12", "90.12"),
+        format!("{row} 131072     1000          90.12               89.55             0.085401\n"),
+        // Thousands, as a spreadsheet writes them.
+        row.replace("89,55", "1,024"),
+        row.replace("89,55", "1.024,00"),
+    ] {
+        let why = error(&format!("{HEADING}{mixed}"));
+        assert!(why.contains("the same decimal sign in all lines"), "{why}");
+    }
+    assert!(
+        error(&format!("{HEADING}{}", row.replace("1000 ", "10,00 "))).contains("a number for")
+    );
+}
+
+#[test]
+fn a_negative_number_is_refused_with_what_makes_perftest_print_it() {
+    let row = " 65536      7044000          0.00               -18.03             -0.034390\n";
+    let csv = "bytes,bw_average_mib_s\n64,-5.1\n";
+    for (text, line) in [(format!("{HEADING}{row}"), "line 2"), (csv.to_owned(), "line 2")] {
+        let why = error(&text);
+        assert!(why.starts_with(line) && why.contains("its clock went backwards"), "{why}");
+    }
+    let latencies = "#bytes #iterations t_avg[usec] tps average\n2 400000 -1.79 558659.22\n";
+    assert!(error(latencies).contains("numbers of at least 0"));
+}
+
 proptest! {
     #[test]
     fn no_text_makes_it_panic(text in ".{0,300}") {
@@ -150,6 +250,11 @@ proptest! {
     fn no_row_makes_it_panic(rows in "([0-9.\\-a# ]{0,30}\n){0,5}") {
         drop(Curve::parse(&format!("#bytes #iterations BW peak[MB/sec] BW average[MB/sec]\n{rows}")));
         drop(Curve::parse(&format!("#bytes #iterations t_min[usec] 99% percentile[usec] t_avg[usec]\n{rows}")));
+    }
+
+    #[test]
+    fn no_heading_makes_it_panic(names in "[#a-zA-Z0-9 \\t%\\[\\]_\u{e9}]{0,60}") {
+        drop(Curve::parse(&format!("#bytes {names}\n2 1 1.0\n")));
     }
 }
 
