@@ -14,6 +14,8 @@ use std::collections::BTreeSet;
 
 const INTERFACES: &str = "/sys/class/net";
 const RDMA: &str = "/sys/class/infiniband";
+/// The only file of /sys/class/net that is no interface (drivers/net/bonding/bond_sysfs.c).
+const BONDS: &str = "bonding_masters";
 const NODES: &str = "/sys/devices/system/node";
 
 pub(super) fn read(source: &dyn Source) -> Network {
@@ -52,7 +54,8 @@ pub fn serving(
 /// Those with hardware: the list of a host with containers is long.
 fn interfaces(source: &dyn Source) -> Fact<Vec<Interface>> {
     let names = source.list(INTERFACES)?;
-    let places = names.iter().map(|name| (name, place(source, &format!("{INTERFACES}/{name}"))));
+    let names = names.iter().filter(|it| *it != BONDS);
+    let places = names.map(|name| (name, place(source, &format!("{INTERFACES}/{name}"))));
     let physical: Vec<_> =
         places.filter(|(_, target)| !target.as_deref().is_ok_and(is_virtual)).collect();
     if physical.len() > MOST_DEVICES {
@@ -231,6 +234,15 @@ mod tests {
     use facts::{BitsPerSecond, Subject, Subjects};
 
     const PCI: &str = "/sys/devices/pci0000:00/0000:00:03.0/0000:05:00.0";
+
+    #[test]
+    fn the_list_of_bonds_is_no_interface() {
+        let net = format!("//- {INTERFACES}/eth0 -> ../..{}/net/eth0\n", &PCI["/sys".len()..]);
+        let text = format!("{net}//- {INTERFACES}/bonding_masters\nbond0\n");
+        let host = Captured::excerpt(&text).unwrap();
+        let found = interfaces(&host).unwrap();
+        assert_eq!(found.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["eth0"]);
+    }
 
     #[test]
     fn interfaces_with_hardware_are_counted_before_they_are_looked_at_and_virtual_ones_do_not_count()
