@@ -105,7 +105,7 @@ const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&["poll"], &["idle-requested"]),
     (&["nmi"], &["interrupts", "nmi-watchdog-tick"]),
     (&["numa", "numa node"], &["nic-far-from-cpu"]),
-    (&["pcie", "lnksta"], &["pcie-link-degraded"]),
+    (&["pcie", "lnksta"], &["pcie-link-degraded", "slot-narrower-than-ports"]),
     (&["fsync", "commit latency", "pg_test_fsync"], &["commit"]),
 ];
 

@@ -7,13 +7,15 @@
 
 mod adapters;
 mod links;
+mod need;
 mod slot;
 mod wires;
 
 pub use adapters::{Ceilings, Given, Named, ceilings, slot_of};
 pub use links::{infiniband, roce, tcp};
+pub use need::{Need, need};
 pub use slot::{Largest, slot};
-pub use wires::{Wires, wires};
+pub use wires::{Wire, Wires, wires};
 
 use facts::{BitsPerSecond, Bytes, BytesPerSecond, Fact};
 

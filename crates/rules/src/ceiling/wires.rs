@@ -6,41 +6,79 @@ use facts::links::network::Interface;
 use facts::{BytesPerSecond, Fact, HostView, Missing};
 
 /// The wires behind one slot that have a link.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wires {
-    /// Interfaces and InfiniBand ports, by name.
-    pub names: Vec<String>,
-    /// What they carry together in one direction, headers included.
+    /// Interfaces and InfiniBand ports.
+    pub ports: Vec<Wire>,
+    /// Why there may be others, or others that carry more.
+    pub missing: Option<Missing>,
+}
+
+/// One wire with a link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wire {
+    /// `eth0`, `mlx4_0 port 1`.
+    pub name: String,
+    /// What it carries in one direction, headers included.
     pub rate: BytesPerSecond,
 }
 
-/// The wires of all functions of the card below the port at `slot`; no names where none has a link. What does not say how
-/// fast it is makes the whole unknown.
-pub fn wires(host: &HostView, slot: &str) -> Fact<Wires> {
-    let mut wires = Wires { names: Vec::new(), rate: BytesPerSecond(0) };
-    let interfaces = all_of(&host.network.interfaces)?;
+/// The wires of all functions of the card below the port at `slot`.
+pub fn wires(host: &HostView, slot: &str) -> Wires {
+    let mut wires = Wires::default();
+    let interfaces = wires.known(all_of(&host.network.interfaces)).unwrap_or_default();
     for interface in interfaces.iter().filter(|it| has_own_wire(it)) {
-        if is_below(slot, &interface.pci)? {
-            wires.add(&interface.name, rate_of(interface)?);
-        }
+        let rate = is_below(slot, &interface.pci)
+            .map_err(Clone::clone)
+            .and_then(|it| if it { rate_of(interface) } else { Ok(None) });
+        wires.add(&interface.name, rate);
     }
-    for device in all_of(&host.network.rdma)? {
-        if !is_below(slot, &device.pci)? {
+    for device in wires.known(all_of(&host.network.rdma)).unwrap_or_default() {
+        if wires.known(is_below(slot, &device.pci)) != Some(true) {
             continue;
         }
-        let ports = host.infiniband.ports.as_ref()?;
+        let ports = wires.known(host.infiniband.ports.as_deref()).unwrap_or_default();
         for port in ports.iter().filter(|it| it.name.starts_with(&format!("{} ", device.name))) {
-            wires.add(&port.name, rate_of_port(port)?);
+            wires.add(&port.name, rate_of_port(port));
         }
     }
-    Ok(wires)
+    wires
 }
 
 impl Wires {
-    fn add(&mut self, name: &str, rate: Option<BytesPerSecond>) {
-        if let Some(rate) = rate {
-            self.names.push(name.to_owned());
-            self.rate = BytesPerSecond(self.rate.0.saturating_add(rate.0));
+    /// The names, as a list in a sentence.
+    pub fn names(&self) -> String {
+        self.ports.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What they carry together in one direction, headers included.
+    pub fn rate(&self) -> BytesPerSecond {
+        let sum = |sum: u64, it: &Wire| sum.saturating_add(it.rate.0);
+        BytesPerSecond(self.ports.iter().fold(0, sum))
+    }
+
+    /// The fastest; of several the first.
+    pub fn fastest(&self) -> Option<&Wire> {
+        self.ports.iter().rev().max_by_key(|it| it.rate)
+    }
+
+    /// What was asked, or a note that it is missing.
+    fn known<T>(&mut self, asked: Result<T, &Missing>) -> Option<T> {
+        match asked {
+            Ok(known) => Some(known),
+            Err(missing) => {
+                self.missing.get_or_insert_with(|| missing.clone());
+                None
+            }
+        }
+    }
+
+    /// Adds a wire that carries anything.
+    fn add(&mut self, name: &str, rate: Fact<Option<BytesPerSecond>>) {
+        match rate {
+            Ok(Some(rate)) => self.ports.push(Wire { name: name.to_owned(), rate }),
+            Ok(None) => {}
+            Err(missing) => self.missing = self.missing.take().or(Some(missing)),
         }
     }
 }
@@ -98,8 +136,13 @@ mod tests {
         format!("{net} -> ../..{place}\n{files}")
     }
 
+    fn whole(host: &HostView) -> Fact<Wires> {
+        let wires = wires(host, SLOT);
+        wires.missing.clone().map_or(Ok(wires), Err)
+    }
+
     fn of(excerpt: &str) -> Fact<(String, String)> {
-        wires(&host_of(excerpt), SLOT).map(|it| (it.names.join(" "), it.rate.to_string()))
+        whole(&host_of(excerpt)).map(|it| (it.names(), it.rate().to_string()))
     }
 
     const UP: [(&str, &str); 2] = [("carrier", "1"), ("speed", "25000")];
@@ -108,7 +151,7 @@ mod tests {
     fn ports_of_all_functions_with_a_link_are_added_up() {
         let down = interface("eth2", 2, &[("carrier", "0")]);
         let text = interface("eth0", 0, &UP) + &interface("eth1", 1, &UP) + &down;
-        assert_eq!(of(&text), Ok(("eth0 eth1".into(), "6.25 GB/s".into())));
+        assert_eq!(of(&text), Ok(("eth0, eth1".into(), "6.25 GB/s".into())));
         assert_eq!(of(&down).unwrap().0, "");
     }
 
@@ -130,9 +173,11 @@ mod tests {
     }
 
     #[test]
-    fn a_port_that_does_not_say_how_fast_it_is_makes_the_sum_unknown() {
+    fn a_port_that_does_not_say_how_fast_it_is_makes_the_sum_unknown_and_hides_no_other() {
         let unknown = interface("eth1", 1, &[("carrier", "1"), ("speed", "-1")]);
-        assert!(of(&(interface("eth0", 0, &UP) + &unknown)).is_err());
+        let text = unknown + &interface("eth0", 0, &UP);
+        assert!(of(&text).is_err());
+        assert_eq!(wires(&host_of(&text), SLOT).names(), "eth0");
         assert!(of("//- /sys/class/net/\n!denied\n").is_err());
     }
 
@@ -145,6 +190,6 @@ mod tests {
         let mut host = host_of(&(up + &interface("eth1", 0, &UP)));
         host.network.interfaces.as_mut().unwrap()[1].pci =
             Err(Missing::denied("/sys/class/net/eth1"));
-        assert!(wires(&host, SLOT).is_err());
+        assert!(whole(&host).is_err());
     }
 }

@@ -32,6 +32,7 @@ mod links {
     pub(super) mod infiniband_link_degraded;
     pub(super) mod nic_far_from_cpu;
     pub(super) mod pcie_link_degraded;
+    pub(super) mod slot_narrower_than_ports;
 }
 
 /// Limits on power and on what is not a core.
@@ -130,6 +131,7 @@ pub const CHECKS: &[&Check] = &[
     &links::ethernet_link_degraded::CHECK,
     &links::infiniband_link_degraded::CHECK,
     &links::pcie_link_degraded::CHECK,
+    &links::slot_narrower_than_ports::CHECK,
     &links::nic_far_from_cpu::CHECK,
 ];
 

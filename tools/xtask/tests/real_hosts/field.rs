@@ -42,6 +42,13 @@ pub(crate) fn of(id: &str) -> Option<Expectation> {
         "33-400mhz-under-800-hybrid" => {
             clean().finds("clock-below-minimum", High).may_find("clock-not-delivered")
         }
+        "28-cx6dx-in-gen3-x8" => clean()
+            .finds("slot-narrower-than-ports", Medium)
+            .says("carries 63 Gb/s, less than its port ens1f0 alone (100 Gb/s)"),
+        "29-rpi-cm4-cx3-x1" => clean()
+            .finds_between("slot-narrower-than-ports", Low..=Low)
+            .says("carries 4 Gb/s, less than its port enp1s0 alone (10 Gb/s)"),
+        "33-400mhz-under-800-hybrid" => clean().finds("clock-below-minimum", High),
         "34-aws-c6-disabled" => clean().finds_between("turbo-headroom-lost", Low..=Low),
         "42-aws-isolcpus-0" => {
             clean().finds("isolated-without-nohz-full", Low).says_not("nohz_full=0")

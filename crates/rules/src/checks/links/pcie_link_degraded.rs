@@ -4,11 +4,11 @@
 //! is wired to its slot, which no file tells; hence the confidence. What a network adapter needs of its slot is taken
 //! from what its wires run at; what it will need when another port gets a link is not known.
 
-use crate::ceiling::{Given, Part, Wires, slot_of, wires};
+use crate::ceiling::{Need, need};
 use crate::check::{Check, Reference, Verdict, of_each};
 use crate::finding::{Confidence, Finding, Severity};
 use facts::links::pcie::{Kind, PcieLink, Speed};
-use facts::{Fact, HostView, Missing};
+use facts::{HostView, Missing};
 
 pub(crate) const CHECK: Check = Check {
     id: "pcie-link-degraded",
@@ -70,10 +70,11 @@ fn judge<'a>(host: &HostView, link: &'a PcieLink) -> Result<Option<Finding>, &'a
     if !is_slow && !is_narrow {
         return Ok(None);
     }
-    let need = need(host, link);
-    let mut finding = match &need {
-        Some(need) => need.judge(link, current.speed, possible),
-        None => degraded(link, current.speed, possible),
+    let mut finding = match need(host, link) {
+        Ok(Some(need)) if need.wires.missing.is_none() => {
+            beside_wires(&need, link, current.speed, possible)
+        }
+        _ => degraded(link, current.speed, possible),
     };
     let (card, port) = (link.folder.as_str(), link.slot());
     for (folder, which, shown) in
@@ -141,45 +142,24 @@ fn reseat(link: &PcieLink) -> String {
     )
 }
 
-/// What the wires of a network adapter ask of its slot, and what that gives.
-struct Need {
-    wires: Wires,
-    slot: Part,
-}
-
-/// `None` where one of the two is not known, or no port has a link.
-fn need(host: &HostView, link: &PcieLink) -> Option<Need> {
-    if link.kind != Kind::Network {
-        return None;
+/// The finding of a link whose adapter's wires are known: what the slot leaves of them.
+fn beside_wires(need: &Need, link: &PcieLink, current: Speed, possible: Speed) -> Finding {
+    let Need { wires, slot } = need;
+    let (carried, needed) = (slot.one_way, wires.rate());
+    let (message, names) = (message(link, current, possible), wires.names());
+    let derivation = format!("{}: {carried} one way; {names}: {needed}", slot.name);
+    if carried >= needed {
+        let message = format!("{message}; that still carries no less than {names}");
+        return Finding::new(Severity::Low, Confidence::Medium, message)
+            .cost(format!("nothing of the {needed} that {names} can carry"), derivation)
+            .fix_lasting(reseat(link));
     }
-    let wires = wires(host, link.slot()).ok().filter(|it| !it.names.is_empty())?;
-    // The payload is a setting of the function that has the interface.
-    let below = |folder: &str| folder.rsplit_once('/').is_some_and(|(slot, _)| slot == link.slot());
-    let adapters = host.network.adapters.iter().flatten();
-    let folder = adapters.map(|it| it.folder.clone()).find(|it| below(it))?;
-    let slot: Fact<Part> = slot_of(host, Given::default(), &Ok(folder));
-    Some(Need { wires, slot: slot.ok()? })
-}
-
-impl Need {
-    fn judge(&self, link: &PcieLink, current: Speed, possible: Speed) -> Finding {
-        let Need { wires, slot } = self;
-        let (carried, needed) = (slot.one_way, wires.rate);
-        let (message, names) = (message(link, current, possible), wires.names.join(", "));
-        let derivation = format!("{}: {carried} one way; {names}: {needed}", slot.name);
-        if carried >= needed {
-            let message = format!("{message}; that still carries no less than {names}");
-            return Finding::new(Severity::Low, Confidence::Medium, message)
-                .cost(format!("nothing of the {needed} that {names} can carry"), derivation)
-                .fix_lasting(reseat(link));
-        }
-        let is_most = carried.0.saturating_mul(MOST_IS_LOST) <= needed.0;
-        let severity = if is_most { Severity::High } else { Severity::Medium };
-        let lost = 100.0 * (1.0 - carried.share_of(needed));
-        Finding::new(severity, Confidence::Medium, message)
-            .cost(format!("{lost:.0} % of the {needed} that {names} can carry"), derivation)
-            .fix_lasting(reseat(link))
-    }
+    let is_most = carried.0.saturating_mul(MOST_IS_LOST) <= needed.0;
+    let severity = if is_most { Severity::High } else { Severity::Medium };
+    let lost = 100.0 * (1.0 - carried.share_of(needed));
+    Finding::new(severity, Confidence::Medium, message)
+        .cost(format!("{lost:.0} % of the {needed} that {names} can carry"), derivation)
+        .fix_lasting(reseat(link))
 }
 
 fn noun(kind: Kind) -> &'static str {
