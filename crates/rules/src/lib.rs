@@ -12,7 +12,7 @@ pub mod commands;
 pub mod curve;
 pub mod documentation;
 pub mod finding;
-mod hypervisors;
+pub mod hypervisors;
 pub mod interval;
 mod kernel_threads;
 pub mod ledger;

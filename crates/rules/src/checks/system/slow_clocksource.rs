@@ -7,7 +7,7 @@ use crate::advice::persist::off_the_boot_line;
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
-use crate::hypervisors::fast_clock;
+use crate::hypervisors::{fast_clock, fast_clock_on_xen};
 use crate::settings::clocksource::is_tsc_steady;
 use facts::system::kernel::CLOCKSOURCE_FOLDER;
 use facts::{HostView, Missing};
@@ -167,11 +167,10 @@ fn with_fix(host: &HostView, finding: Finding) -> Finding {
         None => finding.command(&commands::KERNEL_LOG, "-i -E 'tsc|clocksource'"),
     };
     match (boot_choice(host), better(host)) {
-        (Some(chosen), _) => {
-            finding.fix_lasting(off_the_boot_line(&chosen))
+        (Some(chosen), _) => finding.fix_lasting(off_the_boot_line(&chosen)),
+        (None, _) if host.clocksource.current.as_ref().is_ok_and(|it| it == "xen") => {
+            finding.fix_lasting(fast_clock_on_xen(&host.platform))
         }
-        (None, _) if host.clocksource.current.as_ref().is_ok_and(|it| it == "xen") => finding
-            .fix_lasting("a host or instance type on which Xen promises a steady TSC: the kernel takes it by itself there"),
         (None, Some(better)) if asked_in_vain(host).is_none() => {
             finding.fix_lasting(format!("clocksource={better} on the boot line"))
         }
@@ -232,7 +231,8 @@ mod tests {
         assert!(lasting("OxVM", "Propolis-based bhyve").contains("bhyve"));
         assert!(lasting("Microsoft Corporation", "Virtual Machine").contains("Hyper-V"));
         assert!(lasting("QEMU", "Standard PC").contains("invtsc"));
-        assert!(lasting("Amazon EC2", "t2.micro").contains("Nitro"));
+        assert!(lasting("Amazon EC2", "t3.micro").contains("Nitro"));
+        assert!(lasting("Xen", "HVM domU").contains("tsc_mode=\"native\""));
         let bare = host("hpet", "hpet", "")
             + "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\nflags : tsc\n";
         let bare = findings(&CHECK, &bare).remove(0).fix.lasting.unwrap();
@@ -253,7 +253,7 @@ mod tests {
             |current, available| findings(&CHECK, &host(current, available, "")).remove(0).fix;
         let xen = fix("xen", "xen tsc hpet");
         assert!(xen.now.is_empty() && xen.apply.is_empty(), "{xen:?}");
-        assert!(!xen.lasting.unwrap().contains("clocksource="));
+        assert!(xen.lasting.unwrap().starts_with("on the Xen host, the TSC as Xen's own"));
         // The flags are no promise of Xen's, whichever clock is in use.
         let flags = "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\nflags : hypervisor constant_tsc nonstop_tsc\n";
         let xen = findings(&CHECK, &(host("hpet", "xen tsc hpet", "") + flags)).remove(0).fix;
@@ -263,6 +263,14 @@ mod tests {
             + "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\nflags : tsc\n";
         let fix = findings(&CHECK, &bare).remove(0).fix;
         assert_eq!(fix.apply, ["clocksource=best"]);
+    }
+
+    #[test]
+    fn the_control_domain_of_xen_is_told_what_xen_can_do() {
+        let dom0 = host("xen", "xen tsc hpet", "")
+            + "//- /sys/hypervisor/type\nxen\n//- /proc/xen/capabilities\ncontrol_d\n";
+        let lasting = findings(&CHECK, &dom0).remove(0).fix.lasting.unwrap();
+        assert!(lasting.contains("on Xen's boot line (not Linux's)"), "{lasting}");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
+use crate::hypervisors::less_steal;
 use facts::{HostView, Missing, Why};
 
 pub(crate) const CHECK: Check = Check {
@@ -25,7 +26,7 @@ the tail of commit times, at 5 % in the throughput, and at 10 % the machine is n
 ## When to leave it alone
 On instances that are sold with CPU credits or a baseline it is the price of the instance type. It is an average since
 boot: look at `st` in `vmstat 1` for today's. Most guests of VMware and Hyper-V read 0 whatever happens, so 0 is
-no answer there.
+no answer there; VMware's own tools show the wait as `vm.cpu.contention.cpu` (`vmware-toolbox-cmd stat raw text resources`).
 ",
     references: &[
         Reference {
@@ -73,9 +74,7 @@ fn run(host: &HostView) -> Verdict {
         )
         .cost(format!("{:.1} % of the guest's speed", 100.0 * share), "steal / (busy + steal)")
         .command(&commands::STEAL, "")
-        .fix_lasting(
-            "a dedicated or larger instance, pinned virtual CPUs, or fewer of them on that host",
-        );
+        .fix_lasting(less_steal(&host.platform));
     Ok(vec![finding])
 }
 
@@ -105,7 +104,7 @@ fn plausible(host: &HostView) -> Result<(), Missing> {
 #[cfg(test)]
 mod tests {
     use super::CHECK;
-    use crate::fixture::verdict;
+    use crate::fixture::{findings, verdict};
 
     const GUEST: &str = "//- /sys/class/dmi/id/sys_vendor\nQEMU\n";
 
@@ -157,6 +156,21 @@ mod tests {
         );
         assert!(verdict(&CHECK, &vmware(150)).starts_with("high: "));
         assert_eq!(verdict(&CHECK, &host(850, 4000, 0)), "clean");
+    }
+
+    #[test]
+    fn each_hypervisor_is_asked_for_time_in_its_own_words() {
+        let lasting = |hypervisor: &str| {
+            let host = host(850, 4000, 150).replace(GUEST, hypervisor);
+            findings(&CHECK, &host).remove(0).fix.lasting.unwrap()
+        };
+        assert!(lasting(GUEST).contains("virsh vcpupin"));
+        let vendor = |name: &str| lasting(&format!("//- /sys/class/dmi/id/sys_vendor\n{name}\n"));
+        assert!(vendor("Amazon EC2").contains("CPU credits"));
+        let xen = "//- /sys/hypervisor/type\nxen\n";
+        assert!(lasting(xen).contains("xl sched-credit2"));
+        let dom0 = lasting(&format!("{xen}//- /proc/xen/capabilities\ncontrol_d\n"));
+        assert!(dom0.contains("dom0_vcpus_pin") && !dom0.contains("instance"), "{dom0}");
     }
 
     #[test]
