@@ -7,6 +7,7 @@ use facts::{Fact, HostView, Missing, Obstacle};
 use rules::audit::Audit;
 use rules::check::Check;
 use rules::finding::{Confidence, Finding, Fix};
+use rules::hypervisors::frequency;
 use std::collections::BTreeMap;
 
 /// How much of an audit to show.
@@ -232,12 +233,31 @@ fn guest(document: &mut Document, host: &HostView) {
          processor's registers, throttling and power limits cannot be seen from here."
             .to_owned()
     } else {
+        let by = frequency(&host.platform).map_or(String::new(), |it| format!(": {it}"));
+        let hidden = if shows_idle_states(host) {
+            "throttling and power limits"
+        } else {
+            "throttling, power limits and idle states"
+        };
         format!(
-            "This is a guest of {hypervisor}, which decides the clock. The processor's registers, firmware, throttling, \
-             power limits and idle states cannot be seen from here; audit the machine under it as well."
+            "This is a guest of {hypervisor}, which decides the clock{by}. The processor's registers, firmware, {hidden} \
+             cannot be seen from here; audit the machine under it as well."
         )
     };
     document.note(Text::sentence(&text));
+}
+
+/// Whether the idle states of a guest are the processor's, or the boot line keeps it from them: then there are verdicts on them. A
+/// guest that polls before it gives its processor back has none of its own (drivers/cpuidle/cpuidle-haltpoll.c).
+fn shows_idle_states(host: &HostView) -> bool {
+    let cpuidle = &host.cpuidle;
+    let is_polling = cpuidle.driver.as_ref().is_ok_and(|it| it == "haltpoll");
+    let has_states = cpuidle.tables.as_ref().is_ok_and(|it| !it.is_empty()) && !is_polling;
+    let is_limited = match (&host.kernel.boot_line, &host.cpuinfo) {
+        (Ok(line), Ok(info)) => !cpuidle.boot_limits(line, info, true).is_empty(),
+        _ => false,
+    };
+    has_states || is_limited
 }
 
 fn without_findings(document: &mut Document, audit: &Audit) {
@@ -268,4 +288,48 @@ fn closing(document: &mut Document, audit: &Audit, detail: Detail) {
         text += " `-v` lists every check.";
     }
     document.note(Text::sentence(&text));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::every_form::text;
+
+    const GUEST: &str = "//- /sys/class/dmi/id/sys_vendor\nAmazon EC2\n//- /sys/class/dmi/id/product_name\nr7i.48xlarge\n\
+         //- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\nflags : hypervisor\n";
+
+    /// The note of an audit's long form about what a guest cannot see.
+    fn note(excerpt: &str) -> String {
+        let host = host::view(&host::Captured::excerpt(excerpt).unwrap());
+        let mut document = Document::new("");
+        guest(&mut document, &host);
+        text(&document, 1000)
+    }
+
+    #[test]
+    fn idle_states_that_were_judged_are_not_said_to_be_hidden() {
+        let states = |driver: &str, name: &str| {
+            let state = "//- /sys/devices/system/cpu/cpu0/cpuidle/state0";
+            format!(
+                "{GUEST}//- /sys/devices/system/cpu/online\n0\n{state}/name\n{name}\n{state}/latency\n170\n\
+                 {state}/residency\n340\n{state}/disable\n1\n//- /sys/devices/system/cpu/cpuidle/current_driver\n{driver}\n"
+            )
+        };
+        let hidden = "throttling, power limits and idle states cannot be seen from here";
+        let seen = "firmware, throttling and power limits cannot be seen from here";
+        assert!(note(GUEST).contains(hidden), "{}", note(GUEST));
+        assert!(note(&states("haltpoll", "haltpoll")).contains(hidden));
+        assert!(note(&states("intel_idle", "C6")).contains(seen));
+        assert!(note(&format!("{GUEST}//- /proc/cmdline\nquiet idle=poll\n")).contains(seen));
+    }
+
+    #[test]
+    fn a_guest_is_told_where_its_clock_is_decided() {
+        let vmware = "//- /sys/class/dmi/id/sys_vendor\nVMware, Inc.\n//- /sys/class/dmi/id/product_name\nVMware7,1\n";
+        let note = note(vmware);
+        assert!(
+            note.contains("a guest of VMware, which decides the clock: on ESXi it is"),
+            "{note}"
+        );
+    }
 }
