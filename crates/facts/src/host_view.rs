@@ -21,6 +21,7 @@ use crate::power::limit::PowerLimits;
 use crate::power::uncore::UncoreDomains;
 use crate::system::cgroup::{LimitedGroup, ThrottledGroups};
 use crate::system::cpu_times::CpuTimes;
+use crate::system::distribution::Distribution;
 use crate::system::interrupts::Interrupts;
 use crate::system::ipmi::Ipmi;
 use crate::system::isolation::Isolation;
@@ -43,6 +44,8 @@ pub struct HostView {
     pub origin: Origin,
     /// Kernel release, boot line, uptime.
     pub kernel: Kernel,
+    /// Whose tools it has.
+    pub distribution: Fact<Distribution>,
     /// What the firmware says of the machine and of itself.
     pub dmi: Dmi,
     /// Bare metal, or a guest of what; in a container or not.

@@ -8,6 +8,8 @@
 pub enum Subject {
     /// `kernel`.
     Kernel,
+    /// `distribution`.
+    Distribution,
     /// `dmi`.
     Dmi,
     /// `platform`.

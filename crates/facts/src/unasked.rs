@@ -31,6 +31,7 @@ impl HostView {
         HostView {
             origin,
             kernel: kernel(),
+            distribution: none("distribution"),
             dmi: dmi(),
             platform: Platform {
                 hypervisor: none("hypervisor"),

@@ -2,6 +2,7 @@
 
 pub mod cgroup;
 pub mod cpu_times;
+pub mod distribution;
 pub mod interrupts;
 pub mod ipmi;
 pub mod isolation;

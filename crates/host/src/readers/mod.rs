@@ -4,6 +4,7 @@ mod controls;
 mod cpufreq;
 mod cpuidle;
 mod delivered;
+mod distribution;
 mod ethtool;
 mod ipmi;
 mod kernel;
@@ -74,6 +75,9 @@ const READERS: &[Reader] = &[
     }),
     reader(Subject::Kernel, &[Subject::Platform], |source, host| {
         host.kernel = kernel::read(source, &host.platform);
+    }),
+    reader(Subject::Distribution, &[Subject::Platform, Subject::Kernel], |source, host| {
+        host.distribution = distribution::read(source, &host.platform, &host.kernel);
     }),
     reader(Subject::Interrupts, &[], |source, host| {
         host.interrupts = topology::read_interrupts(source);

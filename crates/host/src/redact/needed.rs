@@ -2,6 +2,7 @@
 
 use crate::readers::kernel_config_text;
 use facts::system::cgroup;
+use facts::system::distribution::Distribution;
 use facts::system::kernel_config::KernelConfig;
 use std::borrow::Cow;
 
@@ -19,6 +20,10 @@ const ADDRESSES: [std::ops::RangeInclusive<usize>; 3] = [26..=30, 35..=35, 45..=
 pub(super) fn needed<'a>(name: &str, bytes: &'a [u8]) -> Cow<'a, [u8]> {
     match name {
         "/proc/self/mountinfo" => mounts(bytes).into(),
+        "/etc/os-release" | "/usr/lib/os-release" => match std::str::from_utf8(bytes) {
+            Ok(text) => Distribution::excerpt(text).into_bytes().into(),
+            Err(_) => bytes.into(),
+        },
         _ if is_kernel_config(name) => match kernel_config_text(bytes) {
             Some(text) => KernelConfig::excerpt(&text).into_bytes().into(),
             None => bytes.into(),

@@ -124,6 +124,7 @@ fn is_asked_for(path: &[&str]) -> bool {
         ["proc" | "sys" | "etc" | "run" | "dev", ..] | [".dockerenv"] => true,
         ["sos_commands", "networking", name] => name.starts_with("ethtool_"),
         ["boot", name] => name.starts_with("config-"),
+        ["usr", "lib", "os-release"] => true,
         ["lib", "modules", _, name] | ["usr", "lib", "modules", _, name] => *name == "config",
         _ => false,
     }
@@ -164,6 +165,8 @@ mod tests {
     fn what_comes_before_the_root_has_shown_itself_is_kept() {
         let paths = ["s/boot/config-6.1", "s/boot/vmlinuz", "s/etc/a", "s/var/etc/b", "s/proc/c"];
         assert_eq!(offer("", &paths), r#""s" and [], 3 kept"#);
+        let paths = ["s/usr/lib/os-release", "s/usr/lib/x", "s/sys/a"];
+        assert_eq!(offer("", &paths), r#""s" and [], 2 kept"#);
         let commands = "s/sos_commands/networking";
         let paths =
             [&format!("{commands}/ethtool_eth0"), &format!("{commands}/ip_addr"), "s/sys/a"];
