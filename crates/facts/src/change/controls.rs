@@ -21,6 +21,14 @@ pub const WRITABLE: &[&str] = &[
     "/sys/devices/system/cpu/cpufreq/policy*/ondemand/*",
     "/sys/devices/system/cpu/cpufreq/policy*/conservative/*",
     "/sys/devices/system/cpu/cpufreq/policy*/schedutil/*",
+    // The same before Linux 4.3, which has a folder of a policy in that of a CPU; the rest came later. Where the policies have folders of
+    // their own, the CPUs have links to them, and nothing asks for these paths.
+    "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
+    "/sys/devices/system/cpu/cpu*/cpufreq/scaling_min_freq",
+    "/sys/devices/system/cpu/cpu*/cpufreq/scaling_max_freq",
+    "/sys/devices/system/cpu/cpu*/cpufreq/scaling_setspeed",
+    "/sys/devices/system/cpu/cpu*/cpufreq/ondemand/*",
+    "/sys/devices/system/cpu/cpu*/cpufreq/conservative/*",
     "/sys/devices/system/cpu/cpufreq/ondemand/*",
     "/sys/devices/system/cpu/cpufreq/conservative/*",
     "/sys/devices/system/cpu/cpufreq/schedutil/*",
@@ -46,6 +54,13 @@ pub const WRITABLE: &[&str] = &[
     "/proc/sys/kernel/timer_migration",
     "/proc/sys/kernel/split_lock_mitigate",
 ];
+
+/// The file of every policy that a pattern names, as a pattern for the folders in which kernels before 4.3 have policies; `None` where it
+/// names no such file.
+pub fn of_older_policies(pattern: &str) -> Option<String> {
+    let file = pattern.strip_prefix("/sys/devices/system/cpu/cpufreq/policy*/")?;
+    Some(format!("/sys/devices/system/cpu/cpu*/cpufreq/{file}"))
+}
 
 /// Whether the path may be written: it matches one of [`WRITABLE`], and goes straight to where it names.
 pub fn is_writable(path: &str) -> bool {
@@ -123,21 +138,28 @@ impl Controls {
         self
     }
 
-    /// Every file that matches, with what its `*` stand for and what it holds; numbers in the order of numbers.
-    pub fn matching<'a>(&'a self, pattern: &'a str) -> Vec<Control<'a>> {
+    /// Every file that matches, with what its `*` stand for and what it holds; numbers in the order of numbers. Files of policies are found
+    /// where an older kernel has them, too; of either place only one was asked for.
+    pub fn matching(&self, pattern: &str) -> Vec<Control<'_>> {
+        let mut found = self.matching_one(pattern);
+        if let Some(older) = of_older_policies(pattern) {
+            found.extend(self.matching_one(&older));
+        }
+        found.sort_by_cached_key(Control::numbers);
+        found
+    }
+
+    fn matching_one(&self, pattern: &str) -> Vec<Control<'_>> {
         let before_star = pattern.split('*').next().unwrap_or_default();
         let behind_star = pattern.rsplit('*').next().unwrap_or_default();
         let from = self.0.range(before_star.to_owned()..);
         let near = from.take_while(|(path, _)| path.starts_with(before_star));
-        let mut found: Vec<Control<'a>> = near
-            .filter(|(path, _)| path.ends_with(behind_star))
+        near.filter(|(path, _)| path.ends_with(behind_star))
             .filter_map(|(path, text)| {
                 let stars = matched(pattern, path)?;
                 Some(Control { path, stars, text: text.as_deref().map_err(Clone::clone) })
             })
-            .collect();
-        found.sort_by_cached_key(Control::numbers);
-        found
+            .collect()
     }
 }
 
@@ -211,6 +233,19 @@ mod tests {
         assert_eq!(found, [[1], [2], [10]]);
         assert_eq!(controls.get(&path(10)), Ok("performance"));
         assert_eq!(controls.get("/x"), Err(Missing::absent("/x")));
+    }
+
+    #[test]
+    fn a_file_of_policies_is_found_in_the_folder_of_a_cpu_too() {
+        let path = |cpu: u32| format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor");
+        assert!(is_writable(&path(10)));
+        assert!(!is_writable(&path(10).replace("scaling_governor", "affected_cpus")));
+        let controls: Controls =
+            [10, 2].map(|cpu| (path(cpu), Ok("ondemand".to_owned()))).into_iter().collect();
+        let found = controls.matching(GOVERNOR);
+        assert_eq!(found.iter().map(Control::numbers).collect::<Vec<_>>(), [[2], [10]]);
+        assert_eq!(found[1].path, path(10));
+        assert_eq!(of_older_policies("/sys/devices/system/cpu/cpufreq/boost"), None);
     }
 
     #[test]

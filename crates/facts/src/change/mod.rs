@@ -5,7 +5,7 @@
 mod controls;
 mod recorded;
 
-pub use controls::{Control, Controls, WRITABLE, is_writable, matched};
+pub use controls::{Control, Controls, WRITABLE, is_writable, matched, of_older_policies};
 pub use recorded::{
     ChangeLines, ChangeStanding, ChangeState, Guarding, Overdue, Recorded, RecordedGroup,
     RevertOutcome, Standing, Undone, WriteOutcome, Written, WrittenPlace,

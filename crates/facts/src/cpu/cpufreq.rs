@@ -22,6 +22,11 @@ pub struct Cpufreq {
     pub cppc_nominal: Fact<Hertz>,
 }
 
+impl Cpufreq {
+    /// The folder of all policies since Linux 4.3, and of what they share before it.
+    pub const FOLDER: &str = "/sys/devices/system/cpu/cpufreq";
+}
+
 /// One cpufreq policy: CPUs that share a frequency.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {

@@ -33,16 +33,16 @@ impl Kernel {
     /// The first two numbers of the release. Distributions backport features: prefer looking at what the kernel does.
     pub fn version(&self) -> Result<(u32, u32), Missing> {
         let release = self.release.as_ref()?;
-        let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
-        match (numbers.next(), numbers.next()) {
-            (Some(Ok(major)), Some(Ok(minor))) => Ok((major, minor)),
-            _ => Err(Missing::malformed(
-                "/proc/sys/kernel/osrelease",
-                release,
-                "a release like 6.1.0",
-            )),
-        }
+        version(release).ok_or_else(|| {
+            Missing::malformed("/proc/sys/kernel/osrelease", release, "a release like 6.1.0")
+        })
     }
+}
+
+/// The first two numbers of a release.
+pub fn version(release: &str) -> Option<(u32, u32)> {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
 /// Parses /proc/uptime: seconds since boot, then idle seconds.

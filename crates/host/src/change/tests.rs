@@ -274,6 +274,24 @@ fn what_a_write_makes_the_kernel_forget_is_written_back_after_it() {
 }
 
 #[test]
+fn policies_in_the_folders_of_cpus_are_changed_and_come_back() {
+    let tree = Tree::new();
+    let path = |cpu| format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor");
+    (0..2).for_each(|cpu| tree.set(&path(cpu), "ondemand\n"));
+    let threshold = "/sys/devices/system/cpu/cpufreq/ondemand/up_threshold";
+    tree.set(threshold, "80\n");
+    let before = tree.all();
+    let write = |cpu| Write::of(Target::control(path(cpu)), "ondemand", "performance");
+    let forgotten = Write::forgotten(Target::control(threshold), "80");
+    let id = kept(&tree, &[group("governor", vec![forgotten, write(0), write(1)])]);
+    assert_eq!(tree.get(&path(1)), "performance\n");
+    tree.set(threshold, "95\n");
+    let undone = tree.changer().revert(&id, Force::No).unwrap();
+    assert!(undone.iter().all(|it| it.fate == RevertOutcome::WrittenBack), "{undone:?}");
+    assert_eq!(tree.all(), before);
+}
+
+#[test]
 fn what_the_kernel_forgot_is_left_alone_where_somebody_else_took_over_what_made_it_forget() {
     let tree = Tree::new();
     let threshold = "/sys/devices/system/cpu/cpufreq/ondemand/up_threshold";

@@ -1,8 +1,9 @@
 //! What the files hold that settings ask for.
 
+use super::cpufreq::older_folders;
 use crate::Source;
 use facts::Fact;
-use facts::change::{Controls, matched};
+use facts::change::{Controls, matched, of_older_policies};
 use facts::parse::trimmed;
 use std::collections::BTreeMap;
 
@@ -25,12 +26,30 @@ const OF_GOVERNORS: [(&str, &str); 4] = [
 /// Asks `source` for every file that matches one of the patterns; a `*` stands for some characters of one name.
 ///
 /// Texts are without white space around them, but for those of /etc. What is not there is in no answer, except a path without a star, which is absent.
-/// Nor is what belongs to another governor than a policy has.
+/// Nor is what belongs to another governor than a policy has. Where policies have no folders of their own, their files are those in the
+/// folders of CPUs.
 pub fn read(source: &dyn Source, patterns: &[&str]) -> Controls {
     let mut reading = Reading { source, answers: Vec::new(), shared: BTreeMap::new() };
-    let patterns: Vec<&str> = patterns.iter().filter_map(|it| it.strip_prefix('/')).collect();
+    let older = older_files(source, patterns);
+    let patterns = patterns.iter().copied().chain(older.iter().map(String::as_str));
+    let patterns: Vec<&str> = patterns.filter_map(|it| it.strip_prefix('/')).collect();
     reading.read_below("", &patterns);
     reading.answers.into_iter().collect()
+}
+
+/// The files of policies in the folders of CPUs; none where policies have folders of their own, which the CPUs' are links to.
+fn older_files(source: &dyn Source, patterns: &[&str]) -> Vec<String> {
+    let files: Vec<String> = patterns.iter().filter_map(|it| of_older_policies(it)).collect();
+    if files.is_empty() {
+        return Vec::new();
+    }
+    let folders = older_folders(source);
+    let of_folder = |folder: &String| {
+        let file =
+            |it: &String| it.rsplit_once("/cpufreq/").map(|(_, file)| format!("{folder}/{file}"));
+        files.iter().filter_map(file).collect::<Vec<_>>()
+    };
+    folders.iter().flat_map(of_folder).collect()
 }
 
 /// What was answered so far.
@@ -158,6 +177,34 @@ mod tests {
         let files = capture.lines().filter_map(name).filter(|it| !it.ends_with('/'));
         let files: Vec<String> = files.map(|it| it.replace("scaling_", "")).collect();
         files.join(" ")
+    }
+
+    const OLDER: &str = "\
+//- /proc/sys/kernel/osrelease
+2.6.32-754.el6.x86_64
+//- /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor
+ondemand
+//- /sys/devices/system/cpu/cpu1/cpufreq/scaling_governor
+ondemand
+//- /sys/devices/system/cpu/cpu2/online
+1
+";
+
+    #[test]
+    fn before_policies_had_folders_their_files_are_those_of_cpus() {
+        let governor = format!("{POLICIES}/scaling_governor");
+        let of = |host: &str| {
+            let source = Captured::excerpt(host).unwrap();
+            let controls = read(&source, &[&governor, "/sys/devices/system/cpu/cpu*/online"]);
+            let found = controls.matching(&governor).into_iter().map(|it| it.path.to_owned());
+            found.collect::<Vec<_>>()
+        };
+        let path = |cpu| format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor");
+        assert_eq!(of(OLDER), [path(0), path(1)]);
+        // Where there are both, the folders of CPUs are links to those of policies.
+        let policy = format!("{OLDER}//- {}\nondemand\n", governor.replace('*', "0"));
+        assert_eq!(of(&policy), [governor.replace('*', "0")]);
+        assert!(of(&OLDER.replace("2.6.32", "6.1.0")).is_empty());
     }
 
     #[test]

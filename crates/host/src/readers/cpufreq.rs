@@ -4,6 +4,7 @@ use crate::Source;
 use facts::cpu::cpufreq::{Cpufreq, Policy};
 use facts::cpu::pstate::{AmdPstate, IntelPstate, Pstate};
 use facts::cpu::topology::Topology;
+use facts::system::kernel;
 use facts::system::tuners::Tuners;
 use facts::{CpuSet, Fact, Hertz, HostView, Missing, parse};
 
@@ -74,44 +75,84 @@ fn cppc_nominal(source: &dyn Source, policies: &Fact<Vec<Policy>>) -> Fact<Hertz
     }
 }
 
-/// Every policy, from its own folder; on kernels before 4.3 from the CPUs' folders, one for each set of
-/// CPUs that share one.
+/// Every policy, from its own folder; on kernels before 4.3 from the CPUs' folders.
 fn policies(source: &dyn Source, topology: &Topology) -> Fact<Vec<Policy>> {
-    let folder = format!("{CPUS}/cpufreq");
-    let numbers = source.numbered(&folder, "policy").unwrap_or_default();
+    let folder = Cpufreq::FOLDER;
+    let listed = source.numbered(folder, "policy");
+    let numbers = listed.as_deref().unwrap_or_default();
     if !numbers.is_empty() {
-        let is_one_each = is_one_each(&numbers, topology);
+        let is_one_each = is_one_each(numbers, topology);
         let mut policies: Vec<Policy> = Vec::with_capacity(numbers.len());
         for number in numbers {
             let folder = format!("{folder}/policy{number}");
-            let own = is_one_each.then(|| CpuSet::from_iter([number]));
+            let own = is_one_each.then(|| CpuSet::from_iter([*number]));
             let cpus = own.unwrap_or_else(|| cpus(source, &folder));
             policies.push(policy(source, folder, cpus, policies.first()));
         }
         return Ok(policies);
     }
-    let online = topology.online.as_ref()?;
-    let mut found = Vec::new();
+    if listed.is_ok() && puts_policies_in_their_folder(source) {
+        return Err(Missing::absent(format!("{folder}/policy0")));
+    }
+    policies_of_cpus(source, topology.online.as_ref()?)
+}
+
+/// Whether the kernel makes a folder for each policy (Linux 4.3; 96bdda61f58b, "cpufreq: create cpu/cpufreq/policyX directories").
+fn puts_policies_in_their_folder(source: &dyn Source) -> bool {
+    let release = source.parsed("/proc/sys/kernel/osrelease", parse::line);
+    release.is_ok_and(|it| kernel::version(&it).is_some_and(|it| it >= (4, 3)))
+}
+
+/// The folders of CPUs that hold the files of a policy, on a kernel before 4.3.
+pub(super) fn older_folders(source: &dyn Source) -> Vec<String> {
+    let policies = source.numbered(Cpufreq::FOLDER, "policy").unwrap_or_default();
+    if !policies.is_empty() || puts_policies_in_their_folder(source) {
+        return Vec::new();
+    }
+    let cpus = source.numbered(CPUS, "cpu").unwrap_or_default();
+    let folders = cpus.into_iter().map(folder_of_cpu);
+    folders.filter(|it| source.list(it).is_ok_and(|names| has_policy(&names))).collect()
+}
+
+fn folder_of_cpu(cpu: u32) -> String {
+    format!("{CPUS}/cpu{cpu}/cpufreq")
+}
+
+/// Whether these files in a CPU's folder are those of a policy. `stats` alone may stay there.
+fn has_policy(names: &[String]) -> bool {
+    names.iter().any(|it| it.starts_with("scaling_"))
+}
+
+/// The policies of a kernel that keeps them in the folders of CPUs: one for each set of CPUs that share one. Where several do, one of them has
+/// the folder and the others have links to it, through which nothing is read and written.
+fn policies_of_cpus(source: &dyn Source, online: &CpuSet) -> Fact<Vec<Policy>> {
+    let folder = folder_of_cpu;
+    let (links, owners): (Vec<u32>, Vec<u32>) =
+        online.iter().partition(|cpu| source.link(&folder(*cpu)).is_ok());
+    let mut found: Vec<(u32, Policy)> = Vec::new();
     let mut seen = CpuSet::default();
     let mut missing = None;
-    for cpu in online.iter() {
-        let folder = format!("{CPUS}/cpu{cpu}/cpufreq");
+    // A copy may hold a link and not what it leads to.
+    for cpu in owners.into_iter().chain(links) {
+        if seen.contains(cpu) {
+            continue;
+        }
+        let folder = folder(cpu);
         match source.list(&folder) {
-            Ok(names) if names.iter().any(|it| it.starts_with("scaling_")) => {
-                if !seen.contains(cpu) {
-                    let cpus = cpus(source, &folder);
-                    let policy = policy(source, folder, cpus, found.first());
-                    seen.extend(policy.cpus.iter());
-                    found.push(policy);
-                }
+            Ok(names) if has_policy(&names) => {
+                let cpus = cpus(source, &folder);
+                let policy = policy(source, folder, cpus, found.first().map(|it| &it.1));
+                seen.extend(policy.cpus.iter().chain([cpu]));
+                found.push((cpu, policy));
             }
             Ok(_) => missing = missing.or(Some(Missing::absent(folder))),
             Err(reason) => missing = missing.or(Some(reason)),
         }
     }
+    found.sort_by_key(|it| it.0);
     match missing {
         Some(reason) if found.is_empty() => Err(reason),
-        _ => Ok(found),
+        _ => Ok(found.into_iter().map(|it| it.1).collect()),
     }
 }
 
@@ -231,6 +272,55 @@ mod tests {
         assert!(!is_read("intel_pstate", "powersave", shown));
         assert!(is_read("acpi-cpufreq", "performance", ""));
         assert!(is_read("intel_pstate", "powersave", "cpu MHz : unknown\n"));
+    }
+
+    /// Four CPUs of RHEL 6, of which 0 and 1 share a clock: the policy is CPU 1's, as CPU 0 was offline for a while.
+    fn older(affected: &str) -> String {
+        let policy = format!("//- {CPU}/cpu1/cpufreq");
+        let own = |cpu: u32| {
+            format!(
+                "//- {CPU}/cpu{cpu}/cpufreq/affected_cpus\n{cpu}\n//- {CPU}/cpu{cpu}/cpufreq/scaling_governor\nondemand\n"
+            )
+        };
+        format!(
+            "//- /proc/sys/kernel/osrelease\n2.6.32-754.el6.x86_64\n//- {CPU}/online\n0-3\n\
+             //- {CPU}/cpu0/cpufreq -> ../cpu1/cpufreq\n//- {CPU}/cpu0/cpufreq/scaling_governor\nondemand\n\
+             //- {CPU}/cpu0/cpufreq/affected_cpus\n{affected}\n\
+             {policy}/affected_cpus\n{affected}\n{policy}/scaling_governor\nondemand\n{}{}",
+            own(2),
+            own(3)
+        )
+    }
+
+    #[test]
+    fn cpus_that_share_a_folder_have_one_policy_which_is_that_of_the_folder() {
+        let policies = |excerpt: &str| {
+            let host = crate::view(&Captured::excerpt(excerpt).unwrap());
+            let policies = host.cpufreq.policies.unwrap().into_iter();
+            let named = |it: facts::cpu::cpufreq::Policy| {
+                format!("{}: {}", it.folder.replace(&format!("{CPU}/"), ""), it.cpus)
+            };
+            policies.map(named).collect::<Vec<_>>()
+        };
+        let expected = ["cpu1/cpufreq: 0-1", "cpu2/cpufreq: 2", "cpu3/cpufreq: 3"];
+        assert_eq!(policies(&older("0 1")), expected);
+        // Without the link, as a copy may be, the first of them stands for both.
+        let link = format!("//- {CPU}/cpu0/cpufreq -> ../cpu1/cpufreq\n");
+        let copied = older("0 1").replace(&link, "");
+        assert_eq!(policies(&copied)[0], "cpu0/cpufreq: 0-1");
+    }
+
+    #[test]
+    fn a_newer_kernel_with_an_empty_folder_of_policies_has_no_driver() {
+        let policies = |release: &str| {
+            let text = format!(
+                "fullclock capture 1 (imported)\n//- /proc/sys/kernel/osrelease\n{release}\n\
+                 //- {CPU}/online\n0\n//- {CPU}/cpufreq/\n"
+            );
+            crate::view(&Captured::parse(&text).unwrap()).cpufreq.policies.unwrap_err()
+        };
+        assert!(policies("6.14.6").is_absence());
+        assert!(!policies("2.6.32").is_absence());
     }
 
     #[test]

@@ -152,10 +152,9 @@ impl<'a> PerCpu<'a> {
 
     /// The CPUs that the place holds for.
     fn cpus(&self, host: &HostView) -> CpuSet {
-        if !self.before.ends_with("policy") {
+        let Some(folder) = self.folder_of_policy() else {
             return [self.number].into_iter().collect();
-        }
-        let folder = format!("{}{}", self.before, self.number);
+        };
         let policies = host.cpufreq.policies.as_deref().unwrap_or_default();
         let cpus = policies.iter().find(|it| it.folder == folder).map(|it| it.cpus.clone());
         match (cpus, &host.topology.online) {
@@ -163,5 +162,14 @@ impl<'a> PerCpu<'a> {
             (Some(cpus), Ok(online)) => cpus.and(online),
             (cpus, _) => cpus.unwrap_or_default(),
         }
+    }
+
+    /// The folder of the policy that the place is in: on older kernels that of a CPU.
+    fn folder_of_policy(&self) -> Option<String> {
+        let own = format!("{}{}", self.before, self.number);
+        if self.before.ends_with("policy") {
+            return Some(own);
+        }
+        self.after.starts_with("/cpufreq/").then(|| format!("{own}/cpufreq"))
     }
 }

@@ -102,9 +102,13 @@ fn lost_tunables(scene: &Scene<'_>, changed: &[&PolicyFile<'_>]) -> Vec<Write> {
     for governor in gone {
         let with_it = |it: &&&PolicyFile<'_>| it.text == governor;
         let n_changed = changed.iter().filter(with_it).count();
-        let all = scene.controls.matching(GOVERNOR);
-        if all.iter().filter(|it| it.text == Ok(governor)).count() == n_changed {
-            reset.extend(governor_tunable::forgotten(scene, governor_tunable::FOLDER, governor));
+        let all = scaling::files_of_policies(scene, GOVERNOR);
+        let shared = governor_tunable::forgotten(scene, governor_tunable::FOLDER, governor);
+        if !shared.is_empty() {
+            // Kernels before 3.10 show the same numbers in the folder of each policy, too.
+            let is_last = all.iter().filter(|it| it.text == Ok(governor)).count() == n_changed;
+            reset.extend(shared.into_iter().filter(|_| is_last));
+            continue;
         }
         for policy in changed.iter().filter(with_it) {
             reset.extend(governor_tunable::forgotten(scene, policy.folder(), governor));
@@ -227,6 +231,60 @@ mod tests {
         );
         let online = host.replace("online\n0\n", "online\n0-1\n");
         assert!(planned(&SETTING, "performance", &online).starts_with("unknown: "));
+    }
+
+    /// RHEL 6, where CPUs 0 and 1 share a clock; kernels of its time have the shared tunables in both places.
+    fn older() -> String {
+        files(
+            "/proc/sys/kernel/osrelease 2.6.32-754.el6.x86_64
+             online 0-2
+             cpu0/cpufreq/affected_cpus 0 1
+             cpu0/cpufreq/scaling_driver acpi-cpufreq
+             cpu0/cpufreq/scaling_governor ondemand
+             cpu0/cpufreq/scaling_available_governors ondemand userspace performance
+             cpu0/cpufreq/ondemand/up_threshold 80
+             cpu1/cpufreq/affected_cpus 0 1
+             cpu1/cpufreq/scaling_driver acpi-cpufreq
+             cpu1/cpufreq/scaling_governor ondemand
+             cpu1/cpufreq/scaling_available_governors ondemand userspace performance
+             cpu1/cpufreq/ondemand/up_threshold 80
+             cpu2/cpufreq/affected_cpus 2
+             cpu2/cpufreq/scaling_driver acpi-cpufreq
+             cpu2/cpufreq/scaling_governor ondemand
+             cpu2/cpufreq/scaling_available_governors ondemand userspace performance
+             cpu2/cpufreq/ondemand/up_threshold 80
+             cpufreq/ondemand/up_threshold 80",
+        )
+    }
+
+    #[test]
+    fn the_folders_of_cpus_are_written_once_for_each_policy() {
+        assert_eq!(
+            planned(&SETTING, "performance", &older()),
+            "cpufreq/ondemand/up_threshold: 80 is forgotten\n\
+             cpu0/cpufreq/scaling_governor: ondemand -> performance\n\
+             cpu2/cpufreq/scaling_governor: ondemand -> performance"
+        );
+        assert_eq!(
+            planned(&SETTING, "performance@2", &older()),
+            "cpu2/cpufreq/scaling_governor: ondemand -> performance"
+        );
+        assert_eq!(
+            planned(&SETTING, "performance@1", &older()),
+            "value: CPUs 0-1 share one clock: add 0 to @1, or leave them all out"
+        );
+    }
+
+    #[test]
+    fn links_to_the_folders_of_policies_are_not_written() {
+        let host = policy(0, "ondemand")
+            + &files(
+                "cpu0/cpufreq/scaling_governor ondemand\ncpu0/cpufreq/scaling_available_governors performance",
+            );
+        assert_eq!(
+            planned(&SETTING, "performance", &host),
+            "cpufreq/policy0/scaling_governor: ondemand -> performance"
+        );
     }
 
     #[test]

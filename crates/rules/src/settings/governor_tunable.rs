@@ -80,7 +80,8 @@ fn known(policy: &PolicyFile<'_>, name: &str, number: u64) -> Result<&'static Tu
     }
 }
 
-/// The policy's own file, or the one that policies share.
+/// The file that policies share, or else the policy's own. Kernels before 3.10 show what is shared in the folder of each policy, too
+/// (`dbs_attr_group_old` in drivers/cpufreq/cpufreq_ondemand.c of 2.6.32); others have one of the two.
 fn path(
     scene: &Scene<'_>,
     wanted: &Wanted<'_>,
@@ -91,12 +92,12 @@ fn path(
     let own = policy.beside(&format!("{governor}/{name}"));
     let shared = format!("{FOLDER}/{governor}/{name}");
     match (scene.controls.get(&own), scene.controls.get(&shared), wanted.cpus) {
-        (Ok(_), ..) => Ok(own),
-        (Err(_), Ok(_), None) => Ok(shared),
-        (Err(_), Ok(_), Some(cpus)) => {
+        (_, Ok(_), None) => Ok(shared),
+        (_, Ok(_), Some(cpus)) => {
             let text = format!("{shared} is of every policy with that governor: leave out @{cpus}");
             Err(Refusal::Value(text))
         }
+        (Ok(_), Err(_), _) => Ok(own),
         (Err(missing), Err(_), _) if !missing.is_absence() => Err(Refusal::Unknown(missing)),
         (Err(_), Err(missing), _) if !missing.is_absence() => Err(Refusal::Unknown(missing)),
         _ => Err(Refusal::Host(format!("neither {own} nor {shared} is there"))),
@@ -204,6 +205,27 @@ mod tests {
         assert_eq!(
             planned(&SETTING, "up_threshold:40", &shared),
             "cpufreq/ondemand/up_threshold: 95 -> 40"
+        );
+    }
+
+    #[test]
+    fn a_number_that_an_older_kernel_shows_in_two_places_is_written_once() {
+        let older = "/proc/sys/kernel/osrelease 2.6.32-754.el6.x86_64
+                     online 0-1
+                     cpu0/cpufreq/affected_cpus 0
+                     cpu0/cpufreq/scaling_governor ondemand
+                     cpu0/cpufreq/ondemand/up_threshold 95
+                     cpu1/cpufreq/affected_cpus 1
+                     cpu1/cpufreq/scaling_governor ondemand
+                     cpu1/cpufreq/ondemand/up_threshold 95\n";
+        let shared = files(&format!("{older}cpufreq/ondemand/up_threshold 95"));
+        assert_eq!(
+            planned(&SETTING, "up_threshold:40", &shared),
+            "cpufreq/ondemand/up_threshold: 95 -> 40"
+        );
+        assert_eq!(
+            planned(&SETTING, "up_threshold:40", &files(older)),
+            "cpu0/cpufreq/ondemand/up_threshold: 95 -> 40\ncpu1/cpufreq/ondemand/up_threshold: 95 -> 40"
         );
     }
 

@@ -8,7 +8,7 @@ use super::value;
 use crate::setting::{Refusal, Scene, Setting, Wanted};
 use facts::change::{Control, Target, Write, is_same};
 use facts::cpu::cooling::Kind;
-use facts::cpu::cpufreq::Policy;
+use facts::cpu::cpufreq::{Cpufreq, Policy};
 use facts::{CpuSet, Hertz, Subject, Subjects};
 
 /// The facts from which the policies that are meant are known.
@@ -38,6 +38,19 @@ impl PolicyFile<'_> {
     }
 }
 
+/// A file of every policy, by its pattern. On older kernels the folders of CPUs that share a policy all have its files, and only the one
+/// that is the policy's is taken.
+pub(super) fn files_of_policies<'a>(scene: &'a Scene<'_>, pattern: &str) -> Vec<Control<'a>> {
+    let mut files = scene.controls.matching(pattern);
+    files.retain(|it| is_of_policy(it.path) || of_host(scene, folder_of(it.path)).is_some());
+    files
+}
+
+/// Whether a path is in the folder of a policy, and not in that of a CPU.
+fn is_of_policy(path: &str) -> bool {
+    path.starts_with(Cpufreq::FOLDER)
+}
+
 /// The file of every policy that is meant. The pattern names the folder `policy*` and the file.
 ///
 /// Refuses where there is no cpufreq at all, where a file cannot be read, and a list of CPUs that covers only some of the CPUs
@@ -49,7 +62,7 @@ pub(super) fn policies<'a>(
 ) -> Result<Vec<PolicyFile<'a>>, Refusal> {
     scene.host.cpufreq.policies.as_ref()?;
     let mut files = Vec::new();
-    for control in scene.controls.matching(pattern) {
+    for control in files_of_policies(scene, pattern) {
         let folder = folder_of(control.path);
         let cpus = of_host(scene, folder).map(|it| &it.cpus);
         if is_offline(scene, &control, cpus) {
