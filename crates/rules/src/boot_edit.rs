@@ -5,16 +5,18 @@
 //! Elsewhere (Red Hat's grubby, SUSE's grub2-mkconfig) the boot line lives in files that others own, and the command that edits
 //! it is told instead.
 
+use crate::boot_line;
 use crate::finding::Finding;
 use crate::setting::{Change, Planned, Refusal, Scene, Wanted};
 use facts::change::{Aim, Target, Write};
-use facts::{CpuSet, Fact, Subject, Subjects};
+use facts::system::distribution::Family;
+use facts::{CpuSet, Fact, HostView, Subject, Subjects};
 
 /// The files that an edit is planned from, for `Setting::reads`.
 pub(crate) const READS: &[&str] = &[OWN_FILE, GRUB_DEFAULTS, GRUB_D, UPDATE_GRUB, GRUBBY, CMDLINE];
 
 /// What an edit looks at, for `Setting::looks_at`.
-pub(crate) const LOOKS_AT: Subjects = Subjects::of(&[Subject::Kernel]);
+pub(crate) const LOOKS_AT: Subjects = Subjects::of(&[Subject::Kernel, Subject::Distribution]);
 
 /// What an edit of a list of CPUs looks at.
 pub(crate) const CPUS_LOOK_AT: Subjects =
@@ -56,6 +58,11 @@ pub(crate) fn edit(scene: &Scene<'_>, name: &str, value: Option<&str>) -> Planne
     if there(UPDATE_GRUB)?.is_some() {
         return edit_own_file(scene, name, value, there(OWN_FILE)?);
     }
+    if there(CMDLINE)?.is_none()
+        && let Some(words) = kept_elsewhere(scene.host, name, value)
+    {
+        return Err(Refusal::Host(words));
+    }
     if there(GRUBBY)?.is_some() {
         let change = match value {
             Some(value) => format!("--args='{name}={value}'"),
@@ -81,6 +88,23 @@ pub(crate) fn edit(scene: &Scene<'_>, name: &str, value: Option<&str>) -> Planne
             Err(Refusal::Host(text))
         }
     }
+}
+
+/// What to do on a distribution that keeps the boot line where this program writes nothing, whatever files it has beside.
+fn kept_elsewhere(host: &HostView, name: &str, value: Option<&str>) -> Option<String> {
+    let distribution = host.distribution.as_ref().ok()?;
+    let is_kept_in_files = match distribution.family {
+        Family::RedHat => !distribution.is_early_red_hat(),
+        Family::Suse => !distribution.is_early_suse(),
+        Family::Debian | Family::Proxmox => true,
+        _ => false,
+    };
+    let words = || match value {
+        Some(value) => boot_line::with(host, &format!("{name}={value}")),
+        None => boot_line::without(host, name),
+    };
+    (!is_kept_in_files)
+        .then(|| format!("fullclock does not edit this boot loader's files: {}", words()))
 }
 
 /// Plans a list of CPUs for `name=`; `isolated` stands for those that the scheduler leaves alone, and `none` takes it away. Refuses CPUs that do not exist and a list of all of them.
@@ -206,6 +230,27 @@ mod tests {
         expect(&["nohz-full=3"], "quiet nohz_full=3 ro");
         expect(&["nohz-full=none", "idle=poll"], "quiet ro idle=poll");
         assert!(of(&["nohz-full=9"], line).iter().all(Result::is_err));
+    }
+
+    #[test]
+    fn a_distribution_with_another_keeper_is_told_of_it_and_no_file_is_written() {
+        let planned = |os_release: &str, host: &str| {
+            let host = format!("{host}//- /etc/os-release\n{os_release}\n");
+            crate::fixture::planned::planned(
+                crate::settings::find("nohz-full").unwrap(),
+                "2-3",
+                &host,
+            )
+        };
+        let node = planned("ID=rhcos", RED_HAT);
+        assert!(node.starts_with("refused: ") && node.contains("MachineConfig"), "{node}");
+        let coreos = planned("ID=fedora\nVARIANT_ID=coreos", RED_HAT);
+        assert!(coreos.contains("`rpm-ostree kargs --append=nohz_full=2-3`"), "{coreos}");
+        assert!(
+            planned("ID=rhel\nVERSION_ID=9.4", RED_HAT).contains("`grubby --update-kernel=ALL")
+        );
+        assert!(planned("ID=debian", DEBIAN).contains("/etc/default/grub.d/90-fullclock.cfg"));
+        assert!(planned("ID=arch", KERNEL_INSTALL).contains("/etc/kernel/cmdline"));
     }
 
     #[test]

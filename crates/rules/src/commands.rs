@@ -75,8 +75,11 @@ pub const COMMANDS: &[&Command] = &[
     &IPMI_TUNE,
 ];
 
-/// Loads the driver that a boot parameter kept away. Where the firmware shows no P-states (_PSS) it answers ENODEV
-/// (drivers/cpufreq/acpi-cpufreq.c), so that it is of no use elsewhere.
+/// The modes of amd-pstate that the boot line can choose (`amd_pstate_param` in drivers/cpufreq/amd-pstate.c).
+pub(crate) const AMD_PSTATE_MODES: &[&str] = &["active", "passive", "guided"];
+
+/// Loads the driver that a boot parameter kept away, or that amd-pstate was to replace. Where the firmware shows no P-states (_PSS) it answers
+/// ENODEV (drivers/cpufreq/acpi-cpufreq.c), so that it is of no use elsewhere.
 pub(crate) const ACPI_CPUFREQ: Command = Command {
     id: "acpi-cpufreq",
     kind: Kind::Changes { risk: "Linux chooses the clock, no longer the firmware" },
@@ -89,7 +92,25 @@ pub(crate) const ACPI_CPUFREQ: Command = Command {
             // `cpufreq_disabled` in drivers/cpufreq/cpufreq.c.
             return Err("cpufreq.off=1 on the boot line refuses every driver".to_owned());
         }
-        match is("intel_pstate", "disable") || is("amd_pstate", "disable") {
+        for name in ["module_blacklist", "initcall_blacklist"] {
+            if line.values(name).any(|it| it.contains("acpi_cpufreq")) {
+                return Err(format!("{name}= on the boot line keeps it away"));
+            }
+        }
+        if let Ok(config) = &host.kernel.config {
+            let option = "X86_ACPI_CPUFREQ";
+            if config.value(option) == Some("y") {
+                return Err("it is in this kernel, and no module: the firmware shows no P-states"
+                    .to_owned());
+            }
+            if config.is_off(option) {
+                return Err(format!("this kernel is built without CONFIG_{option}"));
+            }
+        }
+        let is_disabled = is("intel_pstate", "disable") || is("amd_pstate", "disable");
+        let was_replaced = host.cpuinfo.as_ref().is_ok_and(|it| it.is_amd() && it.has("hw_pstate"))
+            && AMD_PSTATE_MODES.iter().any(|it| is("amd_pstate", it));
+        match is_disabled || was_replaced {
             true => Ok(()),
             false => {
                 Err("no boot parameter keeps it away: the firmware shows no P-states".to_owned())
@@ -382,6 +403,10 @@ mod tests {
         };
         assert!(holds("intel_pstate=disable") && holds("amd_pstate=disable"));
         assert!(!holds("quiet") && !holds("intel_pstate=disable cpufreq.off=1"));
+        assert!(!holds("intel_pstate=disable initcall_blacklist=acpi_cpufreq_init"));
+        assert!(!holds("intel_pstate=disable module_blacklist=acpi_cpufreq"));
+        // A mode of a driver for other processors.
+        assert!(!holds("amd_pstate=active"));
     }
 
     #[test]

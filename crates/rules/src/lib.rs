@@ -5,6 +5,7 @@
 
 pub mod advice;
 pub mod audit;
+mod boot_line;
 pub mod ceiling;
 pub mod check;
 pub mod checks;
@@ -18,6 +19,7 @@ mod kernel_threads;
 pub mod ledger;
 pub mod loss;
 pub mod losses;
+mod makers;
 pub mod metric;
 pub mod metrics;
 pub mod noise;

@@ -6,7 +6,8 @@
 use crate::parse::Expected;
 
 /// Every option that is asked for, without its `CONFIG_`; whoever asks for another adds it.
-const ASKED: [&str; 14] = [
+const ASKED: [&str; 17] = [
+    "ACPI_CPPC_CPUFREQ",
     "HARDLOCKUP_DETECTOR_BUDDY",
     "HZ",
     "IRQ_TIME_ACCOUNTING",
@@ -21,6 +22,8 @@ const ASKED: [&str; 14] = [
     "RCU_NOCB_CPU",
     "RCU_NOCB_CPU_ALL",
     "RCU_NOCB_CPU_DEFAULT_ALL",
+    "X86_ACPI_CPUFREQ",
+    "X86_AMD_PSTATE",
 ];
 
 /// Tells whoever reads a capture.
@@ -69,6 +72,13 @@ impl KernelConfig {
         matches!(self.value(option), Some("y" | "m"))
     }
 
+    /// Whether the configuration says that an option is not set. It does not mention one whose needs are not met, nor does an excerpt of an
+    /// earlier version mention one that it was not asked for.
+    pub fn is_off(&self, option: &str) -> bool {
+        debug_assert!(ASKED.contains(&option), "{option} is not kept");
+        self.text.contains(&format!("\n# CONFIG_{option} is not set"))
+    }
+
     /// The timer's frequency in ticks a second (`CONFIG_HZ`).
     pub fn ticks_per_second(&self) -> Option<u64> {
         self.value("HZ")?.parse().ok().filter(|hz| (1..=10_000).contains(hz))
@@ -100,6 +110,8 @@ CONFIG_PREEMPT=\"y\"
     fn an_option_is_found_by_its_whole_name() {
         let config = KernelConfig::parse("/proc/config.gz", TEXT).unwrap();
         assert!(config.has("PREEMPT") && !config.has("NO_HZ_FULL"));
+        assert!(config.is_off("NO_HZ_FULL") && !config.is_off("PREEMPT"));
+        assert!(!config.is_off("PREEMPT_RT"), "it is not mentioned");
         assert_eq!(config.value("PREEMPT"), Some("y"));
         assert_eq!(config.ticks_per_second(), Some(250));
     }

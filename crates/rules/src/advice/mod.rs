@@ -13,6 +13,7 @@ mod shell;
 
 pub(crate) use shell::brace_list;
 
+use crate::boot_line;
 use crate::check::Check;
 use crate::commands::Kind;
 use crate::finding::{ByHand, Finding, Requested};
@@ -20,6 +21,7 @@ use crate::plan::{self, Request, Step};
 use crate::setting::Effect;
 use crate::settings;
 use facts::change::{Aim, Controls, Target, matched};
+use facts::system::distribution::Distribution;
 use facts::{CpuSet, HostView};
 use std::collections::BTreeSet;
 
@@ -40,6 +42,17 @@ pub fn advise(host: &HostView, controls: &Controls, findings: &mut Found) {
     for (check, finding) in findings {
         plan_requests(host, controls, check, finding);
         allow_commands(host, finding);
+        tell_how(host, finding);
+    }
+}
+
+/// Says how this distribution changes the boot line, where a text only names what belongs on it.
+fn tell_how(host: &HostView, finding: &mut Finding) {
+    if let Some(lasting) = &mut finding.fix.lasting
+        && let Some(way) = boot_line::way(host, lasting)
+    {
+        lasting.push_str("; boot line: ");
+        lasting.push_str(&way);
     }
 }
 
@@ -77,7 +90,9 @@ fn plan_requests(host: &HostView, controls: &Controls, check: &Check, finding: &
     };
     finding.fix.apply = steps.iter().map(|it| it.request.text()).collect();
     let at_once = steps.iter().filter(|it| it.request.setting.effect == Effect::AtOnce);
-    finding.fix.now.extend(at_once.flat_map(|it| shell::commands(&it.change.writes)));
+    let has_braces = host.distribution.as_ref().map_or(true, Distribution::has_braces);
+    let commands = |it: &Step| shell::commands(&it.change.writes, has_braces);
+    finding.fix.now.extend(at_once.flat_map(commands));
 }
 
 /// Why an accepted step is not for this finding.

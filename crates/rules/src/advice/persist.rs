@@ -1,15 +1,11 @@
-//! Texts of what makes a fix last, which depend on the kernel, on TuneD's active profile and on what keeps the boot line.
+//! Texts of what makes a fix last, which depend on the kernel, on TuneD's active profile and on the distribution.
+//!
+//! Sources: RHEL 6, Power Management Guide, "Using CPUfreq Governors" (/etc/sysconfig/cpuspeed); SLES 11, Administration Guide, "Init Scripts"
+//! (boot.local); OpenShift, "Using the Node Tuning Operator"; Talos Linux, `machine.sysfs`; Bottlerocket, "Bootstrap containers"; Alpine,
+//! openrc's `local` service; NixOS, `powerManagement.cpuFreqGovernor`.
 
 use facts::HostView;
-
-/// How a parameter is taken off the boot line. Which of the ways holds depends on the distribution.
-pub(crate) fn off_the_boot_line(parameters: &str) -> String {
-    format!(
-        "take {parameters} off the boot line: `grubby --update-kernel=ALL --remove-args=\"{parameters}\"` (RHEL, Oracle Linux, Fedora), or out of \
-         GRUB_CMDLINE_LINUX or GRUB_CMDLINE_LINUX_DEFAULT in /etc/default/grub and then `update-grub` (Debian, Ubuntu) or \
-         `grub2-mkconfig -o /boot/grub2/grub.cfg` (SLES, openSUSE); then reboot"
-    )
-}
+use facts::system::distribution::Family;
 
 /// What keeps the governor `performance` over a reboot.
 pub(crate) fn governor(host: &HostView) -> String {
@@ -25,26 +21,74 @@ pub(crate) fn governor(host: &HostView) -> String {
             Some("`cpufreq.default_governor=performance` on the boot line (Linux 5.9 and later)")
         }
     };
-    let ways = [Some(tuned(host, "governor=performance")), parameter.map(str::to_owned)];
+    let service = match own_governor(host) {
+        Some(text) => text.to_owned(),
+        None => tuned(host, "governor=performance"),
+    };
+    let ways = [Some(service), parameter.map(str::to_owned)];
     format!(
         "{}; stop services that set another governor",
         ways.into_iter().flatten().collect::<Vec<_>>().join(", or ")
     )
 }
 
-/// A line of `[cpu]` for TuneD. An active profile is never replaced: it sets more than the clock, and somebody chose it.
+/// The file that a distribution has for the governor alone. An active profile of TuneD is never passed by.
+fn own_governor(host: &HostView) -> Option<&'static str> {
+    let distribution = host.distribution.as_ref().ok()?;
+    if active_profile(host).is_some() {
+        return None;
+    }
+    match distribution.family {
+        Family::RedHat if distribution.is_early_red_hat() => {
+            Some("GOVERNOR=performance in /etc/sysconfig/cpuspeed, which its service sets at boot")
+        }
+        Family::Nixos => Some(
+            "powerManagement.cpuFreqGovernor = \"performance\" in /etc/nixos/configuration.nix",
+        ),
+        _ => None,
+    }
+}
+
+/// A line of `[cpu]` for TuneD, or what does the same where the distribution has none. An active profile is never replaced: it sets more
+/// than the clock, and somebody chose it.
 pub(crate) fn tuned(host: &HostView, line: &str) -> String {
     if let Some(text) = set_already(host) {
         return text;
     }
     match active_profile(host) {
-        Some(active) => child_profile(&active, line),
-        None => {
-            "the tuned profile throughput-performance, or a systemd unit with the same commands"
-                .to_owned()
-        }
+        Some(active) => child_profile(host, &active, line),
+        None => at_boot(host, line),
     }
 }
+
+/// What gives the files their values at each boot.
+fn at_boot(host: &HostView, line: &str) -> String {
+    let Ok(distribution) = &host.distribution else { return BY_TUNED.to_owned() };
+    let text = match distribution.family {
+        Family::RedHat if distribution.is_early_red_hat() => {
+            "/etc/rc.d/rc.local with the same commands"
+        }
+        Family::Suse if distribution.is_early_suse() => {
+            "/etc/init.d/boot.local with the same commands"
+        }
+        Family::Rhcos => {
+            return format!("a Tuned object of the Node Tuning Operator with `[cpu] {line}`");
+        }
+        Family::Ostree | Family::MicroOs | Family::Flatcar | Family::Nixos => {
+            "a systemd unit with the same commands"
+        }
+        Family::Talos => "the same values in machine.sysfs of the machine's configuration",
+        Family::Bottlerocket => "a bootstrap container that runs the same commands",
+        Family::Alpine => {
+            "a script /etc/local.d/NAME.start with the same commands (`rc-update add local`)"
+        }
+        Family::RedHat | Family::Debian | Family::Proxmox | Family::Suse | Family::Arch => BY_TUNED,
+    };
+    text.to_owned()
+}
+
+const BY_TUNED: &str =
+    "the tuned profile throughput-performance, or a systemd unit with the same commands";
 
 /// Where the active profile sets what is advised, something else changes it. The profiles that set the governor set energy_perf_bias, too, and
 /// intel_pstate and amd-pstate in active mode set EPP to performance under that governor (`intel_pstate_hwp_set`, `amd_pstate_epp_update_limit`).
@@ -57,7 +101,13 @@ fn set_already(host: &HostView) -> Option<String> {
 }
 
 /// A profile that includes the active one. tuned.spec moves profiles from /etc/tuned to /etc/tuned/profiles on Fedora and RHEL 10.
-pub(crate) fn child_profile(active: &str, line: &str) -> String {
+pub(crate) fn child_profile(host: &HostView, active: &str, line: &str) -> String {
+    // The operator writes the profiles of its nodes, and overwrites what others write there.
+    if host.distribution.as_ref().is_ok_and(|it| it.family == Family::Rhcos) {
+        return format!(
+            "a Tuned object of the Node Tuning Operator that includes the active profile (`[main] include={active}`, `[cpu] {line}`)"
+        );
+    }
     format!(
         "a tuned profile that includes the active one (`[main] include={active}`, `[cpu] {line}`, in a folder of its own in \
          /etc/tuned/profiles where that exists, else in /etc/tuned), activated in its place"
@@ -95,6 +145,21 @@ mod tests {
         assert!(unknown.processes.is_err());
         assert_eq!(active_profile(&unknown).as_deref(), Some("balanced"));
         assert!(tuned(&unknown, "governor=performance").contains("include=balanced"));
+    }
+
+    #[test]
+    fn what_lasts_is_in_the_words_of_the_distribution() {
+        let of = |os_release: &str, more: &str| {
+            governor(&host_of(&format!("//- /etc/os-release\n{os_release}\n{more}")))
+        };
+        assert!(of("ID=rhel\nVERSION_ID=9", "").contains("throughput-performance"));
+        assert!(of("ID=alpine", "").contains("/etc/local.d/"));
+        assert!(of("ID=talos", "").contains("machine.sysfs"));
+        assert!(of("ID=nixos", "").contains("powerManagement.cpuFreqGovernor"));
+        let six = host_of("//- /etc/redhat-release\nCentOS release 6.10 (Final)\n");
+        assert!(governor(&six).contains("/etc/sysconfig/cpuspeed"));
+        let node = of("ID=rhcos", &format!("//- /etc/tuned/active_profile\nedge-node\n{TUNED}"));
+        assert!(node.contains("Tuned object") && node.contains("include=edge-node"), "{node}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Writes as commands of a shell: what `fullclock apply` writes, for people who do not have it on that host.
 //!
 //! Lists of paths are braces of bash (Bash manual, "Brace Expansion"), which is root's shell on the distributions that fullclock is packaged for.
+//! BusyBox's shell has none, and gets loops.
 
 use facts::CpuSet;
 use facts::change::{Aim, Target, Write};
@@ -8,7 +9,7 @@ use facts::change::{Aim, Target, Write};
 /// The commands that make these writes of one setting, in their order as far as different files are concerned.
 ///
 /// None for what a shell cannot do for long: a latency limit ends with the process that requests it.
-pub(super) fn commands(writes: &[Write]) -> Vec<String> {
+pub(super) fn commands(writes: &[Write], has_braces: bool) -> Vec<String> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for write in writes.iter().filter(|it| it.aim != Aim::Forgotten) {
         let Some(one) = Group::of(write) else { continue };
@@ -17,7 +18,7 @@ pub(super) fn commands(writes: &[Write]) -> Vec<String> {
             None => groups.push(one),
         }
     }
-    groups.iter().flat_map(Group::commands).collect()
+    groups.iter().flat_map(|it| it.commands(has_braces)).collect()
 }
 
 /// Writes that differ in one number only.
@@ -61,17 +62,22 @@ impl<'a> Group<'a> {
         Some(Group { kind, members: vec![member] })
     }
 
-    fn commands(&self) -> Vec<String> {
+    fn commands(&self, has_braces: bool) -> Vec<String> {
         match &self.kind {
             Kind::File { before, after, value } => {
                 let value = quoted(value);
                 vec![match self.members.as_slice() {
                     [number] => format!("echo {value} > {before}{number}{after}"),
+                    numbers if !has_braces => {
+                        let list = words(numbers);
+                        format!("for it in {list}; do echo {value} > {before}$it{after}; done")
+                    }
                     numbers => format!("echo {value} | tee {before}{}{after}", braces(numbers)),
                 }]
             }
             Kind::Register { address, mask, bits } => {
-                register(&self.members, *address, *mask, *bits)
+                let list = if has_braces { braces } else { words };
+                register(&self.members, list, *address, *mask, *bits)
             }
             Kind::Affinity { cpus } => match self.members.as_slice() {
                 [tid] => vec![format!("taskset -cp {cpus} {tid}")],
@@ -99,7 +105,13 @@ fn around_number(path: &str) -> (&str, &str, &str) {
 }
 
 /// Changes the bits of a mask and no others, by reading each CPU's own value; on one CPU first.
-fn register(cpus: &[String], address: u32, mask: u64, bits: u64) -> Vec<String> {
+fn register(
+    cpus: &[String],
+    list: fn(&[String]) -> String,
+    address: u32,
+    mask: u64,
+    bits: u64,
+) -> Vec<String> {
     let set = if bits == 0 { String::new() } else { format!(" | {bits:#x}") };
     let write = |cpu: &str| {
         format!(
@@ -109,7 +121,7 @@ fn register(cpus: &[String], address: u32, mask: u64, bits: u64) -> Vec<String> 
     let Some((first, rest)) = cpus.split_first() else { return Vec::new() };
     let mut commands = vec![format!("modprobe msr; {}  # one CPU first", write(first))];
     if !rest.is_empty() {
-        let rest = braces(rest);
+        let rest = list(rest);
         commands.push(format!("for cpu in {rest}; do {}; done", write("$cpu")));
     }
     commands
@@ -118,6 +130,21 @@ fn register(cpus: &[String], address: u32, mask: u64, bits: u64) -> Vec<String> 
 /// CPUs as braces of bash: `{0..63}`, `{0,2,{8..15}}`; a single number as it is.
 pub(crate) fn brace_list(cpus: &CpuSet) -> String {
     braces(&cpus.iter().map(|it| it.to_string()).collect::<Vec<_>>())
+}
+
+/// Numbers as words of a shell without braces: `$(seq 0 63)`, `0 2 5`.
+fn words(numbers: &[String]) -> String {
+    let is_next = |pair: &[String]| {
+        let number =
+            |at: usize| pair[at].parse::<u64>().ok().filter(|it| it.to_string() == pair[at]);
+        number(0).is_some_and(|it| number(1) == Some(it + 1))
+    };
+    match numbers {
+        [first, .., last] if numbers.len() > 4 && numbers.windows(2).all(is_next) => {
+            format!("$(seq {first} {last})")
+        }
+        numbers => numbers.join(" "),
+    }
 }
 
 /// The same of numbers that may have leading zeros, which stay.
@@ -160,7 +187,7 @@ mod tests {
 
     fn files(paths: &[&str], value: &str) -> Vec<String> {
         let write = |path: &&str| Write::of(Target::control(*path), "old", value);
-        commands(&paths.iter().map(write).collect::<Vec<_>>())
+        commands(&paths.iter().map(write).collect::<Vec<_>>(), true)
     }
 
     #[test]
@@ -188,13 +215,26 @@ mod tests {
     }
 
     #[test]
+    fn a_shell_without_braces_gets_loops() {
+        let of = |numbers: &[u32]| {
+            let path = |it: &u32| Target::control(format!("/a/policy{it}/g"));
+            let writes = numbers.iter().map(|it| Write::of(path(it), "old", "x"));
+            commands(&writes.collect::<Vec<_>>(), false)
+        };
+        assert_eq!(of(&[3]), ["echo x > /a/policy3/g"]);
+        assert_eq!(of(&[0, 2]), ["for it in 0 2; do echo x > /a/policy$it/g; done"]);
+        let all: Vec<u32> = (0..64).collect();
+        assert_eq!(of(&all), ["for it in $(seq 0 63); do echo x > /a/policy$it/g; done"]);
+    }
+
+    #[test]
     fn values_differ_and_so_do_the_commands() {
         let write = |cpu: u32, value: &str| {
             Write::of(Target::control(format!("/a/policy{cpu}/m")), "old", value)
         };
         let writes = [write(0, "3000"), write(1, "2000"), write(2, "3000")];
         assert_eq!(
-            commands(&writes),
+            commands(&writes, true),
             ["echo 3000 | tee /a/policy{0,2}/m", "echo 2000 > /a/policy1/m"]
         );
     }
@@ -213,14 +253,14 @@ mod tests {
         let clear =
             |cpu: &str| format!("wrmsr -p {cpu} 0x19a $(($(rdmsr -d -p {cpu} 0x19a) & ~0x10))");
         assert_eq!(
-            commands(&[write(4, "0x4")]),
+            commands(&[write(4, "0x4")], true),
             [format!("modprobe msr; {}  # one CPU first", clear("4"))]
         );
         assert_eq!(
-            commands(&[0, 1, 2, 3].map(|cpu| write(cpu, "0x4")))[1],
+            commands(&[0, 1, 2, 3].map(|cpu| write(cpu, "0x4")), true)[1],
             format!("for cpu in {{1..3}}; do {}; done", clear("$cpu"))
         );
-        assert!(commands(&[write(0, "0x14")])[0].contains("& ~0x10 | 0x10))"));
+        assert!(commands(&[write(0, "0x14")], true)[0].contains("& ~0x10 | 0x10))"));
     }
 
     #[test]
@@ -229,17 +269,17 @@ mod tests {
             let target = Target::Affinity { tid, started: 1, name: "kipmi0".to_owned() };
             Write::of(target, "0-3", "0-1")
         };
-        assert_eq!(commands(&[task(7)]), ["taskset -cp 0-1 7"]);
+        assert_eq!(commands(&[task(7)], true), ["taskset -cp 0-1 7"]);
         assert_eq!(
-            commands(&[task(7), task(9)]),
+            commands(&[task(7), task(9)], true),
             ["for task in 7 9; do taskset -cp 0-1 $task; done"]
         );
         let service = Target::Service { name: "tuned.service".to_owned() };
         assert_eq!(
-            commands(&[Write::of(service, "running", "stopped")]),
+            commands(&[Write::of(service, "running", "stopped")], true),
             ["systemctl stop tuned.service"]
         );
-        assert!(commands(&[Write::of(Target::LatencyRequest, "none", "20")]).is_empty());
+        assert!(commands(&[Write::of(Target::LatencyRequest, "none", "20")], true).is_empty());
     }
 
     #[test]

@@ -76,6 +76,7 @@ fn words(source: &dyn Source, host: &HostView) -> String {
         words.extend(it.evidence.into_iter().map(|it| format!("{} = {}", it.source, it.value)));
         words.extend(it.fix.lasting);
         words.extend(it.fix.now);
+        words.extend(it.fix.by_hand.into_iter().map(|it| it.command));
         words.extend(it.fix.apply.into_iter().map(|it| format!("fullclock apply {it}")));
     }
     words.join("\n")

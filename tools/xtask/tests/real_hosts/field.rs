@@ -97,6 +97,23 @@ pub(crate) fn of(id: &str) -> Option<Expectation> {
         "min-pcc" => clean().never(&["turbo-off"]),
         "min-pl0" => clean().finds("low-power-limit", Critical),
         "min-steal" => clean().never(&["stolen-time"]).not_judged("stolen-time"),
+        _ => return without_driver(id),
+    })
+}
+
+/// Hosts on which no driver drives the clock.
+fn without_driver(id: &str) -> Option<Expectation> {
+    Some(match id {
+        "18-amd-no-cpufreq-driver" => clean()
+            .finds("no-frequency-driver", Low)
+            .says("amd_pstate=active on the boot line finds no CPPC in the firmware")
+            .says("modprobe acpi-cpufreq")
+            .says_not("Dell")
+            .says_not("HPE"),
+        "19-arm64-no-cpufreq" => clean()
+            .finds("no-frequency-driver", Info)
+            .says("CPPC enabled in the firmware's setup")
+            .says("CONFIG_ACPI_CPPC_CPUFREQ"),
         _ => return None,
     })
 }

@@ -58,11 +58,10 @@ fn guest() -> Expectation {
 
 fn util_linux(id: &str) -> Option<Expectation> {
     Some(match id {
-        "ul-x7550" => clean().finds("slow-governor", Medium).never(&[
-            "thermal-throttling",
-            "capped-frequency",
-            "turbo-off",
-        ]),
+        "ul-x7550" => clean()
+            .finds("slow-governor", Medium)
+            .says("fullclock apply governor=performance")
+            .never(&["thermal-throttling", "capped-frequency", "turbo-off"]),
         "ul-epyc7451" => clean().never(&[
             "slow-governor",
             "capped-frequency",
@@ -70,8 +69,14 @@ fn util_linux(id: &str) -> Option<Expectation> {
             "nonexistent-cpus-listed",
             "clock-below-minimum",
         ]),
-        "ul-e4310" => clean().finds("slow-governor", Low).never(&["capped-frequency"]),
-        "ul-exynos5" => clean().finds("slow-governor", Low).never(&X86_ONLY),
+        "ul-e4310" => clean()
+            .finds("slow-governor", Low)
+            .says("fullclock apply governor=performance")
+            .never(&["capped-frequency"]),
+        "ul-exynos5" => clean()
+            .finds("slow-governor", Low)
+            .says("fullclock apply governor=performance")
+            .never(&X86_ONLY),
         "ul-ppc64-POWER7-64cpu"
         | "ul-rv64-milkvpioneer"
         | "ul-s390-lpar-drawer"
@@ -101,7 +106,10 @@ fn hwloc(id: &str) -> Option<Expectation> {
             .outside("unbalanced memory: memory locality"),
         "hw-8em64t-2s2ca2c-buggynuma" | "hw-8em64t-2s2ca2c" => clean().outside(NUMA_LAYOUT),
         "hw-8em64t-2s4c-asymcaches" | "hw-2i386-2t-hugepagesizecount" => clean(),
-        "hw-8ia64-2s2c2t" => clean().finds("slow-governor", Low).never(&X86_ONLY),
+        "hw-8ia64-2s2c2t" => clean()
+            .finds("slow-governor", Low)
+            .says("fullclock apply governor=performance")
+            .never(&X86_ONLY),
         "hw-20em64t-hybrid-1p6c2t+2ca4co1t" => {
             clean().never(&["slow-governor", "capped-frequency", "mixed-frequency-settings"])
         }

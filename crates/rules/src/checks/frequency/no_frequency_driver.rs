@@ -3,10 +3,12 @@
 //! Source: Documentation/admin-guide/pm/cpufreq.rst. It cannot see what the firmware does with the clock instead,
 //! except by the clock that the kernel reports.
 
-use crate::advice::persist::off_the_boot_line;
+use crate::boot_line;
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
+use crate::makers::{self, Menu};
+use facts::cpu::cpufreq::Cpufreq;
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::msr::{intel, ratios};
 use facts::{Hertz, HostView, Missing, Origin};
@@ -23,8 +25,9 @@ P-states to itself.
 ## Why it matters
 Without a driver the clock is whatever the firmware left or manages on its own, and no governor, limit or hint of
 Linux has an effect. Some firmware profiles run at full clock this way, others at the power-saving one. The
-usual reasons are a firmware profile that hides P-states from the operating system, `cpufreq.off=1` or
-`intel_pstate=disable` on the boot line, and a kernel without acpi-cpufreq.
+usual reasons are a firmware profile that hides P-states from the operating system, or has CPPC off, which amd-pstate
+and cppc_cpufreq need; `cpufreq.off=1` or `intel_pstate=disable` on the boot line; and a kernel without acpi-cpufreq or,
+on arm64, without CONFIG_ACPI_CPPC_CPUFREQ.
 
 ## When to leave it alone
 Where the firmware's profile for full performance is meant to rule, and the clock under load is right. A guest has
@@ -59,16 +62,12 @@ fn run(host: &HostView) -> Verdict {
     if is_x86 && !has_pstates(cpuinfo) {
         return Err(Missing::not_here("frequency driver", "the processor has no P-states"));
     }
-    let finding = match host.origin {
-        // A bundle that leaves out cpufreq looks the same.
-        Origin::Tree if is_x86 => return Err(Missing::not_collected(&missing.what)),
-        _ if is_x86 => without_driver(host, cpuinfo),
-        _ => Finding::new(
-            Severity::Info,
-            Confidence::Medium,
-            "control of the clock is not available: no cpufreq policies",
-        ),
-    };
+    // A bundle that leaves out cpufreq looks the same, unless it has the folder of the policies, and no policy in it.
+    if is_x86 && host.origin == Origin::Tree && !missing.what.starts_with(Cpufreq::FOLDER) {
+        return Err(Missing::not_collected(&missing.what));
+    }
+    let finding =
+        if is_x86 { without_driver(host, cpuinfo) } else { on_another_architecture(host) };
     Ok(vec![finding.evidence(&missing.what, "does not exist")])
 }
 
@@ -79,17 +78,16 @@ fn has_pstates(cpuinfo: &CpuInfo) -> bool {
 
 fn without_driver(host: &HostView, cpuinfo: &CpuInfo) -> Finding {
     let slow = slow_clock(host, cpuinfo);
-    let (severity, message) = match slow {
-        Some((clock, nominal)) => (
-            Severity::Medium,
-            format!(
-                "no frequency driver: the firmware alone chooses the clock, {clock} where {nominal} is nominal"
-            ),
-        ),
-        None => {
-            (Severity::Low, "no frequency driver: the firmware alone chooses the clock".to_owned())
-        }
-    };
+    let mut message = "no frequency driver: the firmware alone chooses the clock".to_owned();
+    let mut severity = Severity::Low;
+    if let Some((clock, nominal)) = slow {
+        severity = Severity::Medium;
+        message = format!("{message}, {clock} where {nominal} is nominal");
+    }
+    let in_vain = asked_in_vain(host);
+    if let Some(parameter) = &in_vain {
+        message = format!("{message}; {parameter} on the boot line finds no CPPC in the firmware");
+    }
     let mut finding = Finding::new(severity, Confidence::Medium, message);
     if let Some((clock, nominal)) = slow {
         finding = finding.evidence("/proc/cpuinfo: cpu MHz", clock).cost(
@@ -98,18 +96,74 @@ fn without_driver(host: &HostView, cpuinfo: &CpuInfo) -> Finding {
         );
     }
     if let Some((path, value)) = kept_by_firmware(host) {
-        return finding.evidence(path, format!("{value:#x}")).fix_lasting(LET_LINUX);
+        let lasting = makers::setup(host, Menu::Clock);
+        return finding.evidence(path, format!("{value:#x}")).fix_lasting(lasting);
     }
     let parameters = refusals(host);
-    if parameters.is_empty() {
-        return finding.fix_lasting(LET_LINUX);
-    }
-    for parameter in &parameters {
+    for parameter in parameters.iter().chain(&in_vain) {
         finding = finding.evidence("/proc/cmdline", parameter);
     }
-    finding
-        .command(&commands::ACPI_CPUFREQ, "")
-        .fix_lasting(off_the_boot_line(&parameters.join(" ")))
+    if !parameters.is_empty() || in_vain.is_some() {
+        finding = finding.command(&commands::ACPI_CPUFREQ, "");
+    }
+    let lasting = match (parameters.is_empty(), cpuinfo.is_amd()) {
+        (false, _) => boot_line::without(host, &parameters.join(" ")),
+        (true, false) => makers::setup(host, Menu::Clock),
+        (true, true) => for_amd(host, cpuinfo),
+    };
+    finding.fix_lasting(lasting)
+}
+
+/// What amd-pstate lacks. It says "the _CPC object is not present in SBIOS" or "The CPPC feature is supported but currently disabled by the
+/// BIOS" (drivers/cpufreq/amd-pstate.c); acpi-cpufreq takes over where the firmware shows P-states.
+fn for_amd(host: &HostView, cpuinfo: &CpuInfo) -> String {
+    let config = host.kernel.config.as_ref();
+    let lacks = |option: &str| config.is_ok_and(|it| it.is_off(option));
+    if lacks("X86_AMD_PSTATE") && lacks("X86_ACPI_CPUFREQ") {
+        return "a kernel built with CONFIG_X86_AMD_PSTATE or CONFIG_X86_ACPI_CPUFREQ".to_owned();
+    }
+    let cppc = if cpuinfo.has("cppc") { "_CPC, by CPPC" } else { "CPPC" };
+    format!(
+        "{}: amd-pstate needs {cppc} of the firmware (boards with AMD's own menus have it under AMD CBS), acpi-cpufreq its P-states (_PSS)",
+        makers::setup(host, Menu::Clock)
+    )
+}
+
+const ON_ARM: &str = "on a server with ACPI, CPPC enabled in the firmware's setup, and a kernel built with CONFIG_ACPI_CPPC_CPUFREQ (`modprobe cppc_cpufreq`); on a \
+     board with a device tree, a kernel with the driver of its chip";
+
+/// On other architectures there may be no driver for the machine, and firmware may well run it at its full clock.
+fn on_another_architecture(host: &HostView) -> Finding {
+    let finding = Finding::new(
+        Severity::Info,
+        Confidence::Medium,
+        "control of the clock is not available: no cpufreq policies",
+    );
+    // Only arm64 describes its cores so (arch/arm64/kernel/cpuinfo.c).
+    let is_arm = host.cpuinfo.as_ref().is_ok_and(|it| it.has("asimd"));
+    if !is_arm {
+        return finding.fix_lasting(
+            "a kernel built with the frequency driver of this machine, where Linux has one, and firmware that lets it drive the clock",
+        );
+    }
+    const OPTION: &str = "ACPI_CPPC_CPUFREQ";
+    let Ok(config) = &host.kernel.config else { return finding.fix_lasting(ON_ARM) };
+    match config.value(OPTION) {
+        Some(value) => {
+            finding.evidence(&config.path, format!("CONFIG_{OPTION}={value}")).fix_lasting(
+                match value {
+                    "m" => "enable CPPC in the firmware's setup: without it, `modprobe cppc_cpufreq` finds no device",
+                    _ => "enable CPPC in the firmware's setup: cppc_cpufreq is in this kernel, and found none",
+                },
+            )
+        }
+        None if config.is_off(OPTION) => {
+            finding.evidence(&config.path, format!("# CONFIG_{OPTION} is not set")).fix_lasting(
+                "a kernel built with CONFIG_ACPI_CPPC_CPUFREQ, and CPPC enabled in the firmware's setup",
+            )
+        }
+        None => finding.fix_lasting(ON_ARM),
+    }
 }
 
 /// The boot parameters that turn drivers away; those that choose a driver's mode do not.
@@ -124,7 +178,13 @@ fn refusals(host: &HostView) -> Vec<String> {
         .collect()
 }
 
-const LET_LINUX: &str = "let the operating system control P-states in the firmware's setup (Dell: CPU Power Management OS DBPM, HPE: Power Regulator OS Control Mode, others: EIST or P-states enabled)";
+/// The mode of amd-pstate that the boot line chooses, where that driver is not there all the same.
+fn asked_in_vain(host: &HostView) -> Option<String> {
+    let mode = host.kernel.boot_line.as_ref().ok()?.value("amd_pstate")?;
+    let is_mode = commands::AMD_PSTATE_MODES.contains(&mode);
+    let is_amd = host.cpuinfo.as_ref().is_ok_and(CpuInfo::is_amd);
+    (is_mode && is_amd).then(|| format!("amd_pstate={mode}"))
+}
 
 /// The fastest clock that any CPU shows, where that is below nominal. Without a driver there is no idle clock.
 fn slow_clock(host: &HostView, cpuinfo: &CpuInfo) -> Option<(Hertz, Hertz)> {
@@ -186,10 +246,64 @@ mod tests {
         // Where the firmware shows no P-states the module answers ENODEV.
         assert!(by_hand("//- /proc/cmdline\nquiet\n").is_empty());
         // It chooses a mode of the driver, and does not turn it away.
-        assert_eq!(lasting("//- /proc/cmdline\nquiet intel_pstate=passive\n"), super::LET_LINUX);
+        let setup = "let the operating system control P-states in the firmware's setup (EIST, SpeedStep or P-states enabled)";
+        assert_eq!(lasting("//- /proc/cmdline\nquiet intel_pstate=passive\n"), setup);
         let register =
             "//- /dev/cpu/0/msr 0xce\n0x70a2cfb811500\n//- /dev/cpu/0/msr 0x1aa\n0x401cc0\n";
-        assert_eq!(lasting(&register.replace("0x401cc0", "0x401dc0")), super::LET_LINUX);
+        let register = register.replace("0x401cc0", "0x401dc0");
+        assert_eq!(lasting(&register), setup);
+        let dell = "//- /sys/class/dmi/id/sys_vendor\nDell Inc.\n//- /sys/class/dmi/id/product_name\nPowerEdge R740\n";
+        assert!(lasting(&format!("{register}{dell}")).contains("OS DBPM"));
+    }
+
+    const RYZEN: &str = "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : AuthenticAMD\ncpu family : 25\nmodel : 33\n\
+         flags : hw_pstate cpb\n//- /sys/devices/system/cpu/online\n0\n//- /proc/cmdline\nrw amd_pstate=active\n";
+
+    #[test]
+    fn a_mode_of_amd_pstate_in_vain_is_named_with_what_the_firmware_lacks() {
+        let finding = findings(&CHECK, RYZEN).remove(0);
+        assert_eq!(
+            finding.message,
+            "no frequency driver: the firmware alone chooses the clock; amd_pstate=active on the boot line finds no CPPC in the firmware"
+        );
+        assert!(finding.evidence.iter().any(|it| it.value == "amd_pstate=active"));
+        let lasting = finding.fix.lasting.unwrap();
+        assert!(lasting.contains("amd-pstate needs CPPC of the firmware"), "{lasting}");
+        assert!(!lasting.contains("Dell") && !lasting.contains("boot line"), "{lasting}");
+        let commands: Vec<_> = finding.fix.by_hand.iter().map(|it| it.command.as_str()).collect();
+        assert_eq!(commands, ["modprobe acpi-cpufreq"]);
+        let built_in = format!("{RYZEN}//- /proc/config.gz\nCONFIG_X86_ACPI_CPUFREQ=y\n");
+        assert!(findings(&CHECK, &built_in)[0].fix.by_hand.is_empty());
+        let neither = format!(
+            "{RYZEN}//- /proc/config.gz\nCONFIG_HZ=250\n# CONFIG_X86_AMD_PSTATE is not set\n# CONFIG_X86_ACPI_CPUFREQ is not set\n"
+        );
+        let fix = findings(&CHECK, &neither).remove(0).fix;
+        assert!(fix.by_hand.is_empty() && fix.lasting.unwrap().starts_with("a kernel built with"));
+    }
+
+    #[test]
+    fn an_arm_server_is_told_of_cppc_in_firmware_and_kernel() {
+        let lasting = |more: &str| {
+            let arm = "//- /proc/cpuinfo\nprocessor : 0\nFeatures : fp asimd\nCPU part : 0xd0c\n//- /sys/devices/system/cpu/online\n0\n";
+            findings(&CHECK, &format!("{arm}{more}")).remove(0).fix.lasting.unwrap()
+        };
+        let unknown = lasting("");
+        assert!(unknown.contains("CPPC") && unknown.contains("CONFIG_ACPI_CPPC_CPUFREQ"));
+        let config = |line: &str| lasting(&format!("//- /proc/config.gz\nCONFIG_HZ=250\n{line}\n"));
+        assert!(config("# CONFIG_ACPI_CPPC_CPUFREQ is not set").starts_with("a kernel built with"));
+        assert!(config("CONFIG_ACPI_CPPC_CPUFREQ=m").contains("`modprobe cppc_cpufreq`"));
+        assert!(config("CONFIG_ACPI_CPPC_CPUFREQ=y").starts_with("enable CPPC"));
+    }
+
+    #[test]
+    fn a_copy_with_a_folder_of_policies_and_none_in_it_proves_it() {
+        let copy = |folder: &str| {
+            let host =
+                host("est", "2100.0", "").replacen("//-", "fullclock capture 1 (imported)\n//-", 1);
+            verdict(&CHECK, &format!("{host}//- /proc/sys/kernel/osrelease\n6.1.0\n{folder}"))
+        };
+        assert!(copy("").starts_with("unknown: "), "{}", copy(""));
+        assert!(copy("//- /sys/devices/system/cpu/cpufreq/\n").starts_with("low: "));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use crate::advice::persist;
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
+use crate::makers::{self, Menu};
 use crate::occ;
 use facts::cpu::cpufreq::Policy;
 use facts::{CpuSet, Hertz, HostView, Missing};
@@ -97,7 +98,8 @@ fn judge(host: &HostView, governor: &str, policies: &[&Policy]) -> Option<Findin
         .on(cpus.clone(), host.topology.n_online())
         .evidence(example.path("scaling_governor"), governor);
     if by_mailbox {
-        finding = finding.evidence(example.path("scaling_driver"), PCC).fix_lasting(OUT_OF_MAILBOX);
+        finding =
+            finding.evidence(example.path("scaling_driver"), PCC).fix_lasting(out_of_mailbox(host));
     } else {
         finding = finding.fix_lasting(persist::governor(host));
     }
@@ -120,8 +122,17 @@ fn judge(host: &HostView, governor: &str, policies: &[&Policy]) -> Option<Findin
 /// (drivers/cpufreq/pcc-cpufreq.c).
 const PCC: &str = "pcc-cpufreq";
 const BY_MAILBOX: &str = "asks the firmware for each change of a clock, one CPU after the other: pcc-cpufreq has one mailbox and one lock for all";
-const OUT_OF_MAILBOX: &str = "in the firmware's setup, let Linux drive the clock (HP and HPE: Power Regulator, OS Control Mode), which brings intel_pstate or acpi-cpufreq in \
-     place of pcc-cpufreq; or Static High Performance Mode";
+
+fn out_of_mailbox(host: &HostView) -> String {
+    const BRINGS: &str = "which brings intel_pstate or acpi-cpufreq in place of pcc-cpufreq";
+    match makers::is_not_hpe(host) {
+        true => format!("{}, {BRINGS}", makers::setup(host, Menu::Clock)),
+        false => format!(
+            "let the operating system control P-states in the firmware's setup (HP and HPE: Power Regulator, OS Control Mode), {BRINGS}; or Static High \
+             Performance Mode"
+        ),
+    }
+}
 
 /// Whether it follows the load.
 fn is_dynamic(governor: &str) -> bool {

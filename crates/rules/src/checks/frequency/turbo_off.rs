@@ -6,6 +6,7 @@
 
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
+use crate::makers::{self, Menu};
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::cpu::pstate::IntelPstate;
 use facts::cpu::turbo::is_sold_with_turbo;
@@ -137,11 +138,7 @@ fn off_in_firmware(host: &HostView, cpuinfo: &CpuInfo) -> Finding {
     if let Some((cpu, value)) = set {
         finding = finding.evidence(register.path(cpu), format!("{value:#x}"));
     }
-    finding.fix_lasting(if cpuinfo.is_intel() {
-        "switch on Turbo Boost in the firmware's setup (Dell: System Profile Performance, HPE: Intel Turbo Boost Technology) and reboot"
-    } else {
-        "switch on Core Performance Boost in the firmware's setup and reboot"
-    })
+    finding.fix_lasting(format!("{}, then reboot", makers::setup(host, Menu::Turbo)))
 }
 
 /// A frequency table without the entry that stands for turbo: the kernel can ask for nothing above nominal.

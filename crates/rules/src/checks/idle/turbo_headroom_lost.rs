@@ -5,7 +5,7 @@
 
 mod barriers;
 
-use crate::advice::persist::off_the_boot_line;
+use crate::boot_line;
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cpuidle::{FOLDER, IdleState};
@@ -113,7 +113,7 @@ fn limited_at_boot(host: &HostView, info: &CpuInfo) -> Option<Finding> {
     Some(match is_for_latency(host) {
         Some(why) => Finding { severity: Severity::Info, ..finding }
             .fix_lasting(format!("leave it where short waits are worth more than turbo: {why}")),
-        None => finding.fix_lasting(off_the_boot_line(&parameters)),
+        None => finding.fix_lasting(boot_line::without(host, &parameters)),
     })
 }
 

@@ -3,7 +3,7 @@
 //! Source: Documentation/timers/timekeeping.rst; arch/x86/include/asm/vdso/gettimeofday.h has the clocks that are read without a
 //! system call, and when they are not (vread_pvclock, vread_hvclock). How often a database asks for the time is not known here.
 
-use crate::advice::persist::off_the_boot_line;
+use crate::boot_line;
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
@@ -167,7 +167,7 @@ fn with_fix(host: &HostView, finding: Finding) -> Finding {
         None => finding.command(&commands::KERNEL_LOG, "-i -E 'tsc|clocksource'"),
     };
     match (boot_choice(host), better(host)) {
-        (Some(chosen), _) => finding.fix_lasting(off_the_boot_line(&chosen)),
+        (Some(chosen), _) => finding.fix_lasting(boot_line::without(host, &chosen)),
         (None, _) if host.clocksource.current.as_ref().is_ok_and(|it| it == "xen") => {
             finding.fix_lasting(fast_clock_on_xen(&host.platform))
         }

@@ -213,7 +213,7 @@ mod tests {
             let lasting = lasting(release);
             assert!(lasting.starts_with("`irqaffinity=0-1` on the boot line"), "{lasting}");
             let note = "`isolcpus=managed_irq,` exists since Linux 5.6; older kernels ignore the whole list";
-            assert!(lasting.ends_with(note), "{lasting}");
+            assert!(lasting.contains(note), "{lasting}");
         }
     }
 

@@ -4,7 +4,7 @@
 //! the kernel drops), arch/x86/include/asm/hardirq.h (counts are 32 bits wide). A snapshot has counts since
 //! boot: it cannot know when the interrupts came, nor tell the tick from the timers of a program.
 
-use crate::advice::persist::off_the_boot_line;
+use crate::boot_line;
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
@@ -105,7 +105,7 @@ fn switched_off(host: &HostView, tickless: &CpuSet) -> Finding {
         .on(tickless.clone(), host.topology.n_online())
         .evidence("/proc/cmdline", "nohz=off")
         .evidence("/sys/devices/system/cpu/nohz_full", tickless)
-        .fix_lasting(off_the_boot_line("nohz=off"))
+        .fix_lasting(boot_line::without(host, "nohz=off"))
 }
 
 /// Whether a CPU ticks that should not, and while it does what.

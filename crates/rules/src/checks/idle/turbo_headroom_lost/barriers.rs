@@ -136,7 +136,7 @@ fn with_holders(host: &HostView, finding: Finding, limit: u32) -> (Finding, Stri
     if holders.iter().any(|it| it.name == "tuned") {
         let text = match active_profile(host) {
             Some(active) => {
-                let child = child_profile(&active, "force_latency=none");
+                let child = child_profile(host, &active, "force_latency=none");
                 format!("where single-threaded speed matters more than wake-ups: {child}")
             }
             None => "the tuned profile sets it (`[cpu] force_latency`)".to_owned(),
