@@ -50,7 +50,7 @@ fn show(arguments: &Arguments, format: Option<Format>, event: Event<'_>) -> Resu
         Event::Trouble(error) => output::complain(&error),
         Event::Planned(plan) if !output.quiet => {
             let name = "this machine";
-            let planned = change::Planned { name, plan, unfixed: &[], files: &[] };
+            let planned = change::Planned { name, plan, unfixed: &[], unfound: &[], files: &[] };
             print(text, "\n", || change::plan(&planned, arguments.audit.verbose))?;
         }
         Event::Files(writes) if !output.quiet => print(text, "\n", || change::files(writes))?,

@@ -26,8 +26,32 @@ pub struct Requested {
     pub requests: Vec<Request>,
     /// The host, as far as the requests look at it.
     pub host: HostView,
-    /// Checks whose findings no setting fixes, and what does, where all findings are to be fixed.
-    pub unfixed: Vec<(&'static str, String)>,
+    /// The findings that are to be fixed.
+    faults: Vec<Fault>,
+    /// Named checks that have no finding here.
+    pub unfound: Vec<&'static str>,
+}
+
+/// The findings of one check, what is requested for them, and what else fixes the first.
+struct Fault {
+    check: &'static str,
+    requests: Vec<Request>,
+    means: String,
+}
+
+impl Requested {
+    /// Checks with a finding that the plan does not change anything for, and what fixes that.
+    pub fn unfixed(&self, plan: &Plan) -> Vec<(&'static str, String)> {
+        let is_changed = |request: &Request| {
+            let mut steps = plan.steps.iter().filter(|it| !it.change.writes.is_empty());
+            // Of requests for one place one is planned, in the words of the first.
+            steps.any(|it| {
+                (it.request.setting.id, &it.request.value) == (request.setting.id, &request.value)
+            })
+        };
+        let unfixed = self.faults.iter().filter(|it| !it.requests.iter().any(is_changed));
+        unfixed.map(|it| (it.check, it.means.clone())).collect()
+    }
 }
 
 /// What is requested. Where nothing is named, all findings of the host are to be fixed.
@@ -43,12 +67,15 @@ pub fn asked(source: &dyn Source, options: Asked<'_>) -> Result<Requested> {
         let host = host::view(source);
         let found = Found::on(&host);
         let requests = requests(options, &found)?;
-        let unfixed = if is_bare { found.unfixed() } else { Vec::new() };
-        return Ok(Requested { requests, host, unfixed });
+        let named = |id: &str| is_bare || names.iter().any(|it| it.as_str() == id);
+        let faults = found.faults(named);
+        let checks = names.iter().filter_map(|it| rules::checks::find(it)).map(|it| it.id);
+        let unfound = checks.filter(|id| faults.iter().all(|it| it.check != *id)).collect();
+        return Ok(Requested { requests, host, faults, unfound });
     }
     let requests = requests(options, &Found::nothing())?;
     let host = host::view_of(source, rules::plan::looks_at(&requests));
-    Ok(Requested { requests, host, unfixed: Vec::new() })
+    Ok(Requested { requests, host, faults: Vec::new(), unfound: Vec::new() })
 }
 
 /// What an audit found, and what it requests for that.
@@ -72,14 +99,17 @@ impl<'a> Found<'a> {
         found.flat_map(|(check, finding)| rules::advice::requests(host, check, finding)).collect()
     }
 
-    /// Checks for whose findings nothing is requested, and what their first finding says of that.
-    fn unfixed(&self) -> Vec<(&'static str, String)> {
+    /// The findings of the checks that are meant, a check's together.
+    fn faults(&self, is_meant: impl Fn(&str) -> bool) -> Vec<Fault> {
         let Some((_, audit)) = &self.host else { return Vec::new() };
-        let found = audit.findings.iter().filter(|(it, _)| self.requests(Some(it.id)).is_empty());
-        let mut unfixed: Vec<(&str, String)> =
-            found.map(|(check, finding)| (check.id, by_other_means(finding))).collect();
-        unfixed.dedup_by_key(|it| it.0);
-        unfixed
+        let mut faults: Vec<Fault> = Vec::new();
+        for (check, finding) in audit.findings.iter().filter(|(it, _)| is_meant(it.id)) {
+            if faults.iter().all(|it| it.check != check.id) {
+                let (requests, means) = (self.requests(Some(check.id)), by_other_means(finding));
+                faults.push(Fault { check: check.id, requests, means });
+            }
+        }
+        faults
     }
 
     /// The requests that fix a check's findings; none where it has no finding here.

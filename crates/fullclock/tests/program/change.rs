@@ -120,6 +120,65 @@ fn a_finding_that_no_setting_fixes_is_told_of() {
     assert!(text.contains("finding that no setting fixes: cgroup-quota-throttling"), "{text}");
 }
 
+/// A server of RHEL 6, whose policies are in the folders of its CPUs: 0 and 1 share one, which CPU 1 has as a link.
+fn older_host() -> TempDir {
+    let root = tempfile::tempdir().unwrap();
+    let cpus = root.path().join("sys/devices/system/cpu");
+    for (name, text) in [("online", "0-2"), ("possible", "0-2"), ("present", "0-2")] {
+        write(&cpus.join(name), text);
+    }
+    for (cpu, affected) in [(0, "0 1"), (2, "2")] {
+        for (file, text) in [
+            ("affected_cpus", affected),
+            ("related_cpus", affected),
+            ("scaling_driver", "acpi-cpufreq"),
+            ("scaling_governor", "powersave"),
+            ("scaling_available_governors", "powersave ondemand userspace performance"),
+            ("scaling_cur_freq", "1600000"),
+            ("scaling_min_freq", "1600000"),
+            ("scaling_max_freq", "2933000"),
+            ("cpuinfo_min_freq", "1600000"),
+            ("cpuinfo_max_freq", "2933000"),
+            ("scaling_available_frequencies", "2933000 1600000"),
+        ] {
+            write(&cpus.join(format!("cpu{cpu}/cpufreq/{file}")), text);
+        }
+    }
+    std::fs::create_dir(cpus.join("cpu1")).unwrap();
+    std::os::unix::fs::symlink("../cpu0/cpufreq", cpus.join("cpu1/cpufreq")).unwrap();
+    write(&root.path().join("proc/sys/kernel/osrelease"), "2.6.32-754.35.1.el6.x86_64");
+    write(&root.path().join("etc/redhat-release"), "CentOS release 6.10 (Final)");
+    root
+}
+
+#[test]
+fn policies_in_the_folders_of_cpus_are_planned_as_they_are_judged() {
+    let host = older_host();
+    let root = host.path().to_str().unwrap();
+    let audit = printed(&["--root", root, "audit"]);
+    assert!(audit.contains("fullclock apply governor=performance"), "{audit}");
+    assert!(audit.contains("/etc/sysconfig/cpuspeed") && !audit.contains("update-grub"), "{audit}");
+    for words in [&["slow-governor"][..], &["governor=performance"], &[]] {
+        let (plan, code) = planned(&host, words);
+        assert_eq!(code, Some(0), "{plan}");
+        assert!(plan.contains("2 writes of 1 setting."), "{plan}");
+        assert!(
+            plan.contains("/cpu{0,2}/cpufreq/scaling_governor: powersave -> performance"),
+            "{plan}"
+        );
+    }
+    let (limits, _) = planned(&host, &["scaling-min=max"]);
+    assert!(limits.contains("/cpu{0,2}/cpufreq/scaling_min_freq: 1600000 -> 2933000"), "{limits}");
+}
+
+#[test]
+fn a_check_that_finds_nothing_is_named_in_its_plan() {
+    let (plan, code) = planned(&older_host(), &["turbo-off"]);
+    let (unknown, _) = planned(&host(), &["capped-frequency"]);
+    assert!(code.is_some() && !plan.contains("\nNothing to change.\n"), "{plan}");
+    assert!(!unknown.contains("\nNothing to change.\n"), "{unknown}");
+}
+
 #[test]
 fn a_finding_is_planned_by_its_name_and_without_a_name_all_that_an_audit_finds() {
     let host = host();

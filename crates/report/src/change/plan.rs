@@ -16,6 +16,8 @@ pub struct Planned<'a> {
     pub plan: &'a Plan,
     /// Checks with a finding that no setting fixes, and what does.
     pub unfixed: &'a [(&'static str, String)],
+    /// Checks that were named and have no finding here.
+    pub unfound: &'a [&'static str],
     /// The files that would make it last.
     pub files: &'a [Write],
 }
@@ -34,7 +36,7 @@ pub fn plan(planned: &Planned<'_>, verbose: bool) -> Document {
 }
 
 /// How many writes there are, and what stays as it is.
-fn verdict(Planned { plan, unfixed, .. }: &Planned<'_>) -> String {
+fn verdict(Planned { plan, unfixed, unfound, .. }: &Planned<'_>) -> String {
     let n_writes: usize = plan.steps.iter().map(|it| it.change.writes.len()).sum();
     let n_settings = plan.steps.iter().filter(|it| !it.change.writes.is_empty()).count();
     let (writes, settings) =
@@ -42,6 +44,9 @@ fn verdict(Planned { plan, unfixed, .. }: &Planned<'_>) -> String {
     let is_in_vain = !plan.left_out.is_empty() || !plan.refused.is_empty();
     let changes = match (n_writes, unfixed.is_empty()) {
         (0, _) if is_in_vain => "No setting can be changed here.".to_owned(),
+        (0, true) if !unfound.is_empty() => {
+            format!("Nothing to change: no finding of {} here.", unfound.join(", "))
+        }
         (0, true) => "Nothing to change.".to_owned(),
         (0, false) => "No setting to change.".to_owned(),
         (_, _) if plan.needs_reboot() => {

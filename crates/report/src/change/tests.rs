@@ -9,7 +9,8 @@ use rules::plan::Plan;
 const BRIEF: Detail = Detail { verbose: false, with_plan: false };
 
 fn planned(plan: &Plan, unfixed: &[(&'static str, String)]) -> Document {
-    plan::plan(&Planned { name: "this machine", plan, unfixed, files: &[] }, false)
+    let planned = Planned { name: "this machine", plan, unfixed, unfound: &[], files: &[] };
+    plan::plan(&planned, false)
 }
 
 #[test]
@@ -33,6 +34,20 @@ fn a_finding_that_no_setting_fixes_is_no_nothing() {
 }
 
 #[test]
+fn a_check_without_a_finding_is_named_where_nothing_is_to_be_done_for_it() {
+    let nothing = Plan { steps: Vec::new(), refused: Vec::new(), left_out: Vec::new() };
+    let planned = Planned {
+        name: "this machine",
+        plan: &nothing,
+        unfixed: &[],
+        unfound: &["turbo-off"],
+        files: &[],
+    };
+    let shown = text(&plan(&planned, false), 80);
+    assert!(shown.ends_with("Nothing to change: no finding of turbo-off here.\n"), "{shown}");
+}
+
+#[test]
 fn what_is_refused_keeps_all_of_a_plan_from_being_written() {
     let shown = text(&planned(&refused(), &[]), 80);
     assert!(shown.contains("- governor=fast: policy0 has no governor \"fast\"\n"), "{shown}");
@@ -43,7 +58,7 @@ fn what_is_refused_keeps_all_of_a_plan_from_being_written() {
 #[test]
 fn each_place_has_a_line_where_all_are_wanted() {
     let plan = a_plan();
-    let all = Planned { name: "this machine", plan: &plan, unfixed: &[], files: &[] };
+    let all = Planned { name: "this machine", plan: &plan, unfixed: &[], unfound: &[], files: &[] };
     let shown = text(&plan::plan(&all, true), 110);
     assert!(shown.contains("policy0/scaling_governor: powersave -> performance\n"), "{shown}");
     assert!(shown.contains("policy1/scaling_governor: powersave -> performance\n"), "{shown}");

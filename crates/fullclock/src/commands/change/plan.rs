@@ -40,6 +40,7 @@ pub(super) struct Drafted {
     name: String,
     pub(super) plan: Plan,
     unfixed: Vec<(&'static str, String)>,
+    unfound: Vec<&'static str>,
 }
 
 impl Drafted {
@@ -52,7 +53,8 @@ impl Drafted {
         let requested = asked(&answered, named)?;
         let plan = planned(&answered, &requested, named);
         crate::commands::refuse_nothing(&answered, &name)?;
-        Ok(Drafted { name, plan, unfixed: requested.unfixed })
+        let unfixed = requested.unfixed(&plan);
+        Ok(Drafted { name, plan, unfixed, unfound: requested.unfound })
     }
 
     /// Prints it, with the files that would make it last.
@@ -62,12 +64,12 @@ impl Drafted {
         options: &PlanArguments,
         files: &[Write],
     ) -> Result<()> {
-        let Drafted { name, plan, unfixed } = self;
+        let Drafted { name, plan, unfixed, unfound } = self;
         let destination = options.result.destination(&arguments.output)?;
         destination.print(&match destination.format() {
             None => report::change::plan_json(&head(arguments), plan)?,
             Some(format) => {
-                let planned = Planned { name, plan, unfixed, files };
+                let planned = Planned { name, plan, unfixed, unfound, files };
                 report::change::plan(&planned, arguments.audit.verbose).render(format)
             }
         })
