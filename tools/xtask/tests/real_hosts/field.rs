@@ -48,7 +48,6 @@ pub(crate) fn of(id: &str) -> Option<Expectation> {
         "29-rpi-cm4-cx3-x1" => clean()
             .finds_between("slot-narrower-than-ports", Low..=Low)
             .says("carries 4 Gb/s, less than its port enp1s0 alone (10 Gb/s)"),
-        "33-400mhz-under-800-hybrid" => clean().finds("clock-below-minimum", High),
         "34-aws-c6-disabled" => clean().finds_between("turbo-headroom-lost", Low..=Low),
         "42-aws-isolcpus-0" => {
             clean().finds("isolated-without-nohz-full", Low).says_not("nohz_full=0")

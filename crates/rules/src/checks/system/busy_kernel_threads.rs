@@ -253,6 +253,7 @@ fn about_the_rest(rest: &[OfKind<'_>]) -> Option<Finding> {
 mod tests {
     use super::CHECK;
     use crate::fixture::{findings, verdict};
+    use std::fmt::Write as _;
 
     /// A host of four CPUs that is up for ten days, with these threads: name, and thousandths of a CPU since their start at 10 s.
     fn host(release: &str, threads: &[(&str, u64)]) -> String {
@@ -262,9 +263,11 @@ mod tests {
         );
         for (pid, (name, thousandths)) in (2..).zip(threads) {
             let ticks = thousandths * 86_400;
-            text += &format!(
-                "//- /proc/{pid}/stat\n{pid} ({name}) S 2 0 0 0 -1 2129984 0 0 0 0 0 {ticks} 0 0 20 0 1 0 1000 0 0\n"
-            );
+            writeln!(
+                text,
+                "//- /proc/{pid}/stat\n{pid} ({name}) S 2 0 0 0 -1 2129984 0 0 0 0 0 {ticks} 0 0 20 0 1 0 1000 0 0"
+            )
+            .unwrap();
         }
         text
     }
