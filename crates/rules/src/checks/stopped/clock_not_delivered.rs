@@ -36,8 +36,8 @@ clock-below-minimum, prochot-asserted, clock-modulation, thermal-throttling, und
 left out.
 
 ## Why it matters
-Firmware, a board, a controller on the chip or a power supply holds the clock, and Linux does not know: it shows what it asked
-for as the clock. An arm64 board whose clock could not be changed said 2600 MHz for months and ran at 800. Without root
+Firmware, a board, a controller on the chip or a power supply holds the clock, and Linux does not know: it shows its request
+as the clock. An arm64 board whose clock could not be changed said 2600 MHz and ran at 800. Without root
 it is the only sign on Intel, and on POWER and arm64 often the only one at all.
 
 ## When to leave it alone
