@@ -217,7 +217,7 @@ mod tests {
         let Delivered { looks, feedback } = seen(&x86).delivered;
         assert_eq!(looks.get(1).unwrap().as_ref().unwrap().clock(), Hertz::from_mhz(1000));
         assert_eq!(looks.get(0).unwrap().as_ref().unwrap_err().reason(), "not-collected");
-        assert!(feedback.all_known().is_err_and(|it| it.is_absence()));
+        assert!(feedback.all_known().is_err_and(facts::Missing::is_absence));
         assert!(seen(&x86.replace("aperfmperf", "apic")).delivered.looks.get(1).is_none());
     }
 
@@ -234,6 +234,6 @@ mod tests {
             "{capture}"
         );
         let without = "//- /proc/cpuinfo\nprocessor : 0\n//- /sys/devices/system/cpu/online\n0\n";
-        assert!(seen(without).delivered.looks.all_known().is_err_and(|it| it.is_absence()));
+        assert!(seen(without).delivered.looks.all_known().is_err_and(facts::Missing::is_absence));
     }
 }

@@ -130,7 +130,7 @@ mod tests {
         let recording = Recording::new(&source);
         let seen = recording.look(&counters);
         let none = Err(Missing::not_collected("/dev/cpu/0/msr 0xe8"));
-        assert_eq!(seen, [none.clone(), Ok("ref:1 del:1\nref:2 del:2\n".to_owned())]);
+        assert_eq!(seen, [none, Ok("ref:1 del:1\nref:2 del:2\n".to_owned())]);
         let again = Captured::parse(&recording.capture()).unwrap();
         assert_eq!(again.look(&counters), seen);
     }
