@@ -110,15 +110,15 @@ pub struct HostView {
     pub network: Network,
 }
 
-/// Where the answers about a host come from; decides how much weight an absence has.
+/// Where the answers about a host come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The running machine: what is absent, is absent.
     Live,
     /// A capture by this program: it asked, so what is absent, is absent.
     Capture,
-    /// A folder or archive of somebody else's choosing (an sosreport, a support bundle): what is absent
-    /// may only not have been collected.
+    /// A folder or archive of somebody else's choosing (an sosreport, a support bundle): what it lacks is absent where
+    /// that is proven ([`crate::collectors`]), and else not collected.
     Tree,
 }
 

@@ -8,6 +8,7 @@
 pub mod change;
 pub mod client;
 mod clocks;
+pub mod collectors;
 pub mod counters;
 pub mod cpu;
 pub mod database;

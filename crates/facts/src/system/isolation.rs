@@ -87,6 +87,14 @@ impl Isolation {
         }
     }
 
+    /// Where [`Isolation::tickless`] was read, and what stands there, for evidence.
+    pub fn tickless_source(&self) -> (&'static str, String) {
+        match &self.nohz_full {
+            Ok(cpus) => ("/sys/devices/system/cpu/nohz_full", cpus.to_string()),
+            Err(_) => ("/proc/cmdline", self.written_for(Purpose::Tick)),
+        }
+    }
+
     /// All CPUs that are kept free of other work in one way or another, or why there are none.
     pub fn kept_free(&self) -> Fact<CpuSet> {
         let mut cpus = self.scheduler_isolated()?;

@@ -33,16 +33,19 @@ impl Kernel {
     /// The first two numbers of the release. Distributions backport features: prefer looking at what the kernel does.
     pub fn version(&self) -> Result<(u32, u32), Missing> {
         let release = self.release.as_ref()?;
-        version(release).ok_or_else(|| {
-            Missing::malformed("/proc/sys/kernel/osrelease", release, "a release like 6.1.0")
+        version(release).map_err(|Expected(expected)| {
+            Missing::malformed("/proc/sys/kernel/osrelease", release, expected)
         })
     }
 }
 
-/// The first two numbers of a release.
-pub fn version(release: &str) -> Option<(u32, u32)> {
+/// Parses the first two numbers of a release, `5.14` of 5.14.0-427.el9.
+pub fn version(release: &str) -> Result<(u32, u32), Expected> {
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
-    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+    match (numbers.next(), numbers.next()) {
+        (Some(Ok(major)), Some(Ok(minor))) => Ok((major, minor)),
+        _ => Err(Expected("a release like 6.1.0")),
+    }
 }
 
 /// Parses /proc/uptime: seconds since boot, then idle seconds.

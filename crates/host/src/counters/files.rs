@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn what_is_not_there_has_a_reason() {
         let (_root, mut files) = files_with("a", "x\n");
-        assert_eq!(files.number(&mut File::new("/proc/b")), Err(Missing::absent("/proc/b")));
+        assert_eq!(files.number(&mut File::new("/proc/b")), Err(Missing::not_collected("/proc/b")));
         let malformed = files.number(&mut File::new("/proc/a")).unwrap_err();
         assert_eq!(malformed.to_string(), "/proc/a: found \"x\", expected a whole number");
     }

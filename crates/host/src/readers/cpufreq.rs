@@ -6,7 +6,7 @@ use facts::cpu::pstate::{AmdPstate, IntelPstate, Pstate};
 use facts::cpu::topology::Topology;
 use facts::system::kernel;
 use facts::system::tuners::Tuners;
-use facts::{CpuSet, Fact, Hertz, HostView, Missing, parse};
+use facts::{CpuSet, Fact, Hertz, HostView, Missing, Why, parse};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
@@ -91,16 +91,23 @@ fn policies(source: &dyn Source, topology: &Topology) -> Fact<Vec<Policy>> {
         }
         return Ok(policies);
     }
-    if listed.is_ok() && puts_policies_in_their_folder(source) {
-        return Err(Missing::absent(format!("{folder}/policy0")));
-    }
-    policies_of_cpus(source, topology.online.as_ref()?)
+    policies_of_cpus(source, topology.online.as_ref()?).map_err(|missing| {
+        let proven = (missing.why == Why::NotCollected).then(|| no_policy(source)).flatten();
+        proven.unwrap_or(missing)
+    })
+}
+
+/// In a copy without the folders of CPUs, the proof that there is no policy: a copy may hold the folder of all of them empty.
+fn no_policy(source: &dyn Source) -> Option<Missing> {
+    let folder = format!("{}/policy0", Cpufreq::FOLDER);
+    let is_absent = source.list(&folder).err().filter(Missing::is_absence);
+    is_absent.filter(|_| puts_policies_in_their_folder(source))
 }
 
 /// Whether the kernel makes a folder for each policy (Linux 4.3; 96bdda61f58b, "cpufreq: create cpu/cpufreq/policyX directories").
 fn puts_policies_in_their_folder(source: &dyn Source) -> bool {
-    let release = source.parsed("/proc/sys/kernel/osrelease", parse::line);
-    release.is_ok_and(|it| kernel::version(&it).is_some_and(|it| it >= (4, 3)))
+    let release = source.parsed("/proc/sys/kernel/osrelease", kernel::version);
+    release.is_ok_and(|it| it >= (4, 3))
 }
 
 /// The folders of CPUs that hold the files of a policy, on a kernel before 4.3.
@@ -145,7 +152,7 @@ fn policies_of_cpus(source: &dyn Source, online: &CpuSet) -> Fact<Vec<Policy>> {
                 seen.extend(policy.cpus.iter().chain([cpu]));
                 found.push((cpu, policy));
             }
-            Ok(_) => missing = missing.or(Some(Missing::absent(folder))),
+            Ok(_) => missing = missing.or(source.text(&format!("{folder}/scaling_driver")).err()),
             Err(reason) => missing = missing.or(Some(reason)),
         }
     }

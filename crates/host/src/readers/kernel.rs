@@ -20,9 +20,9 @@ pub(super) fn read(source: &dyn Source, platform: &Platform) -> Kernel {
     let boot_line = source.text("/proc/cmdline").map(|text| BootLine::new(&text));
     Kernel {
         config: read_config(source, &release),
-        release: source.of_every_kernel(release),
+        release,
         preempt_mode: source.parsed(preemption::FILE, preemption::in_force),
-        boot_line: source.of_every_kernel(boot_line),
+        boot_line,
         uptime: uptime_of_host(source, platform),
         runnable: source.parsed("/proc/loadavg", runnable),
     }
@@ -34,7 +34,7 @@ fn uptime_of_host(source: &dyn Source, platform: &Platform) -> Fact<Duration> {
         Ok(Some(kind)) if kind == "lxc" => {
             Err(Missing::hidden("the host's uptime", "the container (lxc)"))
         }
-        _ => source.of_every_kernel(source.parsed("/proc/uptime", uptime)),
+        _ => source.parsed("/proc/uptime", uptime),
     }
 }
 

@@ -19,17 +19,22 @@ const POWERCAP: &str = "/sys/class/powercap";
 /// mapped memory. Zones below them (`intel-rapl:0:1`) are of parts.
 pub(super) fn read_limits(source: &dyn Source) -> PowerLimits {
     let mut limits = Vec::new();
+    let mut unnamed = None;
     for interface in ["intel-rapl", "intel-rapl-mmio"] {
         for zone in source.numbered(POWERCAP, &format!("{interface}:"))? {
             let folder = format!("{POWERCAP}/{interface}:{zone}");
-            let name = source.parsed(&format!("{folder}/name"), parse::line).unwrap_or_default();
-            if name.starts_with("package") {
-                limits.push(limit(source, folder, name));
+            match source.parsed(&format!("{folder}/name"), parse::line) {
+                Ok(name) if name.starts_with("package") => {
+                    limits.push(limit(source, folder, name));
+                }
+                Ok(_) => {}
+                Err(missing) => unnamed = unnamed.or(Some(missing)),
             }
         }
     }
     if limits.is_empty() {
-        return Err(Missing::absent(format!("{POWERCAP}/intel-rapl:0")));
+        let first = || source.without_folder(&format!("{POWERCAP}/intel-rapl:0"));
+        return Err(unnamed.unwrap_or_else(first));
     }
     Ok(limits)
 }
@@ -60,7 +65,7 @@ pub(super) fn read_uncore(source: &dyn Source) -> UncoreDomains {
     let domains: Vec<UncoreDomain> =
         names.iter().filter(is_domain).map(|name| domain(source, name)).collect();
     if domains.is_empty() {
-        Err(Missing::absent(format!("{UNCORE}/package_00_die_00")))
+        Err(source.without_folder(&format!("{UNCORE}/package_00_die_00")))
     } else {
         Ok(domains)
     }

@@ -27,11 +27,12 @@ pub fn read(source: &dyn Source) -> Fact<Vec<Process>> {
             Err(_) => {}
         }
     }
-    match source.origin() {
-        _ if !processes.is_empty() => Ok(processes),
-        Origin::Tree => Err(Missing::not_collected("/proc/PID/stat")),
-        Origin::Live | Origin::Capture => Err(Missing::absent("/proc/PID/stat")),
+    if processes.is_empty() {
+        let first = source.parsed(&format!("/proc/{INIT}/stat"), Process::parse);
+        let why = first.err().map_or(Why::NotCollected, |it| it.why);
+        return Err(Missing { what: "/proc/PID/stat".to_owned(), why });
     }
+    Ok(processes)
 }
 
 /// Whether /proc shows users no processes but their own.
@@ -62,10 +63,12 @@ pub(super) fn read_limited_groups(
             members.entry(folder).or_default().holds_us = true;
         }
     }
-    let mut n_members = 0;
+    let (mut n_members, mut missing) = (0, None);
     for (process, product) in database::servers(processes.as_deref().unwrap_or_default()) {
         // A process that has ended since is no longer a fact.
-        for folder in folders(&process.pid.to_string()).if_present()?.into_iter().flatten() {
+        let folders = folders(&process.pid.to_string());
+        missing = missing.or_else(|| folders.if_present().err().cloned());
+        for folder in folders.iter().flatten() {
             n_members += 1;
             if n_members > MOST_MEMBERS {
                 return Err(Missing::too_many(
@@ -78,10 +81,15 @@ pub(super) fn read_limited_groups(
             members.databases.push((process.clone(), product));
         }
     }
-    let groups = members.into_iter().filter_map(|((version, folder), members)| {
-        group(source, version, folder, members).transpose()
-    });
-    groups.collect()
+    let mut groups = Vec::new();
+    for ((version, folder), members) in members {
+        match group(source, version, folder, members) {
+            Ok(group) => groups.extend(group),
+            Err(reason) => missing = missing.or(Some(reason)),
+        }
+    }
+    // What is not known of one group hides no other.
+    missing.filter(|_| groups.is_empty()).map_or(Ok(groups), Err)
 }
 
 #[derive(Default)]

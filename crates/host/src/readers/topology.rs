@@ -65,11 +65,15 @@ fn groups(source: &dyn Source, online: &Fact<CpuSet>, files: &[&str; 2]) -> Fact
 /// (Documentation/ABI/testing/sysfs-bus-event_source-devices; intel `cpu_core` and `cpu_atom`).
 fn core_types(source: &dyn Source) -> Fact<Vec<(String, CpuSet)>> {
     let cpus = |name: &str| source.parsed(&format!("/sys/devices/{name}/cpus"), CpuSet::parse_list);
-    let types: Vec<_> = ["cpu_core", "cpu_atom", "cpu_lowpower"]
-        .into_iter()
-        .filter_map(|name| Some((name.to_owned(), cpus(name).ok()?)))
-        .collect();
-    if types.is_empty() { Err(Missing::absent("/sys/devices/cpu_core/cpus")) } else { Ok(types) }
+    let mut types = Vec::new();
+    let mut missing = None;
+    for name in ["cpu_core", "cpu_atom", "cpu_lowpower"] {
+        match cpus(name) {
+            Ok(cpus) => types.push((name.to_owned(), cpus)),
+            Err(reason) => missing = missing.or(Some(reason)),
+        }
+    }
+    missing.filter(|_| types.is_empty()).map_or(Ok(types), Err)
 }
 
 /// Which CPUs are isolated.
@@ -127,10 +131,10 @@ fn rcu_threads(source: &dyn Source, processes: &Fact<Vec<Process>>) -> Fact<Vec<
 
 /// Reads the interrupts of each CPU since boot.
 pub(super) fn read_interrupts(source: &dyn Source) -> Fact<Interrupts> {
-    source.of_every_kernel(source.parsed("/proc/interrupts", Interrupts::parse))
+    source.parsed("/proc/interrupts", Interrupts::parse)
 }
 
 /// Reads the CPU times since boot.
 pub(super) fn read_cpu_times(source: &dyn Source) -> Fact<CpuTimes> {
-    source.of_every_kernel(source.parsed("/proc/stat", CpuTimes::parse))
+    source.parsed("/proc/stat", CpuTimes::parse)
 }

@@ -1,6 +1,6 @@
 //! Answers of a host, and the one way to write them down as a capture.
 
-use super::captured::{Answer, HEADER, IMPORTED, link_key};
+use super::captured::{Answer, HEADER, IMPORTED, IMPORTED_FROM, link_key};
 use crate::redact::Redactor;
 use facts::ipmi::is_question;
 use facts::{Origin, Why, msr};
@@ -52,6 +52,15 @@ impl Answers {
     /// The capture of all answers, redacted, in the order of their names. With the origin `Tree` it says
     /// that it was made from somebody else's data. What has a name that cannot be written is left out.
     pub fn capture(&self, origin: Origin, identity: &Identity) -> String {
+        self.written(if origin == Origin::Tree { IMPORTED } else { HEADER }, identity)
+    }
+
+    /// The same of data that `collector` collected, a name of [`facts::collectors`].
+    pub fn imported_from(&self, collector: &str, identity: &Identity) -> String {
+        self.written(&format!("{IMPORTED_FROM}{collector})"), identity)
+    }
+
+    fn written(&self, header: &str, identity: &Identity) -> String {
         let is_taken = |word: &str| self.0.keys().any(|name| name.split('/').any(|it| it == word));
         let mut redactor = Redactor::new(&identity.host_name, &identity.release, is_taken);
         let redacted: BTreeMap<String, Answer> = self
@@ -60,8 +69,7 @@ impl Answers {
             .filter(|(name, answer)| can_be_written(name, answer))
             .map(|(name, answer)| redacted(&mut redactor, name, answer))
             .collect();
-        let mut text = String::from(if origin == Origin::Tree { IMPORTED } else { HEADER });
-        text.push('\n');
+        let mut text = format!("{header}\n");
         for (name, answer) in &redacted {
             write_answer(&mut text, name, answer);
         }

@@ -104,7 +104,7 @@ mod tests {
         let asked = |source: &dyn Source| (source.text("/sys/value"), source.text("/sys/other"));
         let first = asked(&cached);
         assert_eq!(first.0, Ok("1\n".to_owned()));
-        assert_eq!(first.1, Err(Missing::absent("/sys/other")));
+        assert_eq!(first.1, Err(Missing::not_collected("/sys/other")));
         std::fs::write(sys.join("value"), "2\n").unwrap();
         std::fs::write(sys.join("other"), "3\n").unwrap();
         assert_eq!(asked(&cached), first);

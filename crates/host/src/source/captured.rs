@@ -19,15 +19,19 @@
 //! `!not-here TEXT`, `!failed TEXT` and `!bytes HEX` stand for an answer that is no text. A line of a file that starts
 //! with `//- `, `!` or `\` has a `\` before it; a lone `\` at the end says that the last line has no newline.
 
+use super::absence::{self, At, Kept};
 use super::{Counter, Source, check_names, cpuid_name, within_limit};
+use facts::collectors::{self, Known};
 use facts::ipmi::{Question, bytes as bytes_of};
 use facts::links::ethtool;
 use facts::{Fact, Missing, Origin, Why, msr};
 use std::collections::BTreeMap;
 
 pub(super) const HEADER: &str = "fullclock capture 1";
-/// Behind the header: this capture was made from somebody else's data, so absence proves little.
+/// Behind the header: this capture was made from somebody else's data, so what it lacks may only not have been collected.
 pub(super) const IMPORTED: &str = "fullclock capture 1 (imported)";
+/// The same where the collector of the data is known; its name and a closing bracket follow.
+pub(super) const IMPORTED_FROM: &str = "fullclock capture 1 (imported from ";
 
 /// A host that answers from a capture.
 #[derive(Clone, Debug)]
@@ -35,6 +39,8 @@ pub struct Captured {
     origin: Origin,
     /// Whether what was not asked counts as absent, as in a fixture that shows one detail.
     is_excerpt: bool,
+    /// Who asked: we ourselves, or whoever collected the data that was imported.
+    collector: Option<Known>,
     answers: BTreeMap<String, Answer>,
 }
 
@@ -66,22 +72,33 @@ impl Captured {
     /// Parses a capture file.
     pub fn parse(text: &str) -> Result<Captured, CaptureError> {
         let (first, body) = text.split_once('\n').unwrap_or((text, ""));
-        let origin = match first.trim_end() {
-            HEADER => Origin::Capture,
-            IMPORTED => Origin::Tree,
-            other => return Err(CaptureError::Header { found: cut(other) }),
+        let imported_from = |line: &str| {
+            let name = line.strip_prefix(IMPORTED_FROM)?.strip_suffix(')')?;
+            Some((Origin::Tree, Known::imported(name)))
         };
-        Ok(Captured { origin, is_excerpt: false, answers: answers(body, 2)? })
+        let (origin, collector) = match first.trim_end() {
+            HEADER => (Origin::Capture, Some(OURS)),
+            IMPORTED => (Origin::Tree, None),
+            other => {
+                imported_from(other).ok_or_else(|| CaptureError::Header { found: cut(other) })?
+            }
+        };
+        Ok(Captured { origin, is_excerpt: false, collector, answers: answers(body, 2)? })
     }
 
     /// Parses an excerpt: a capture without its first line, in which whatever is not named is absent.
     pub fn excerpt(text: &str) -> Result<Captured, CaptureError> {
-        Ok(Captured { origin: Origin::Capture, is_excerpt: true, answers: answers(text, 1)? })
+        Ok(Captured { is_excerpt: true, answers: answers(text, 1)?, ..Captured::empty() })
     }
 
     /// A capture in which nothing was asked: every fact of the host is missing.
     pub fn empty() -> Captured {
-        Captured { origin: Origin::Capture, is_excerpt: false, answers: BTreeMap::new() }
+        Captured {
+            origin: Origin::Capture,
+            is_excerpt: false,
+            collector: Some(OURS),
+            answers: BTreeMap::new(),
+        }
     }
 
     fn answer(&self, name: &str) -> Fact<&[u8]> {
@@ -92,21 +109,22 @@ impl Captured {
         }
     }
 
-    /// What nobody asked when the capture was made. In imported data a file is absent only beside others
-    /// of its folder, and a register never: each is asked for by itself.
+    /// What nobody asked when the capture was made. A register is never absent: each is asked for by itself.
     fn unasked(&self, name: &str) -> Missing {
-        let beside = || {
-            if name.contains(" 0x") {
-                return None;
-            }
-            let (folder, _) = name.trim_end_matches('/').rsplit_once('/')?;
-            self.below(folder).next()
-        };
-        if self.is_excerpt || (self.origin == Origin::Tree && beside().is_some()) {
+        let path = name.trim_end_matches(" ->");
+        if self.is_excerpt {
             Missing::absent(name)
+        } else if path.starts_with('/') && !path.contains(' ') {
+            Missing { what: name.to_owned(), ..absence::missing(path, self) }
         } else {
             Missing::not_collected(name)
         }
+    }
+
+    /// The names in the folder at `path`, where it was listed.
+    fn listed(&self, path: &str) -> Option<Vec<String>> {
+        let answer = self.answers.get(&format!("{path}/"))?;
+        answer.as_ref().ok().map(|it| entries(it))
     }
 
     /// Whether any register of `cpu` was answered.
@@ -217,6 +235,37 @@ impl Source for Captured {
     }
 }
 
+/// Of a capture that was not imported.
+const OURS: Known = Known { collector: &collectors::CAPTURE, version: None };
+
+impl Kept for Captured {
+    fn at(&self, path: &str) -> At {
+        let has_answer = |name: &str| match self.answers.get(name) {
+            None | Some(Err(Why::Absent | Why::NotCollected)) => false,
+            Some(Ok(_) | Err(_)) => true,
+        };
+        let listed = self.listed(path);
+        let has_names = listed.as_ref().is_some_and(|it| !it.is_empty());
+        if has_names || self.below(path).any(|it| !it.is_empty()) {
+            At::Folder { is_empty: false }
+        } else if listed.is_some() {
+            At::Folder { is_empty: true }
+        } else if has_answer(path) || has_answer(&link_key(path)) {
+            At::Other
+        } else {
+            At::Nothing
+        }
+    }
+
+    fn collector(&self) -> Option<Known> {
+        self.collector
+    }
+
+    fn is_listed_without(&self, path: &str, name: &str) -> bool {
+        self.listed(path).is_some_and(|it| !it.iter().any(|it| it == name))
+    }
+}
+
 /// Under which name a link's target is kept, apart from the file of the same path.
 pub(crate) fn link_key(path: &str) -> String {
     format!("{path} ->")
@@ -313,102 +362,4 @@ fn bytes(digits: &str) -> Option<Vec<u8>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use facts::ipmi::DeviceId;
-
-    const CAPTURE: &str = "\
-fullclock capture 1
-# comments may stand before the first answer
-//- /sys/devices/system/cpu/online
-0-3
-//- /sys/secret
-!denied
-//- /sys/gone
-!absent
-//- /sys/class/x/device -> ../pci
-//- /dev/cpu/0/msr 0x19a
-0x14
-//- /dev/cpu_dma_latency
-!bytes 00ff0a00
-";
-
-    fn capture() -> Captured {
-        Captured::parse(CAPTURE).unwrap()
-    }
-
-    #[test]
-    fn a_capture_answers_as_the_host_did() {
-        let host = capture();
-        assert_eq!(host.read("/sys/devices/system/cpu/online"), Ok(b"0-3\n".to_vec()));
-        assert_eq!(host.read("/sys/secret"), Err(Missing::denied("/sys/secret")));
-        assert_eq!(host.read("/sys/gone"), Err(Missing::absent("/sys/gone")));
-        assert_eq!(host.link("/sys/class/x/device"), Ok("../pci".into()));
-        assert_eq!(host.msr(0, 0x19a), Ok(0x14));
-        assert_eq!(host.read("/dev/cpu_dma_latency"), Ok(vec![0, 255, 10, 0]));
-    }
-
-    #[test]
-    fn a_controller_answers_with_the_bytes_that_were_written_down() {
-        let answer = |text: &str| {
-            let capture = format!("//- /dev/ipmi0 0x06 0x01\n{text}\n");
-            Captured::excerpt(&capture).unwrap().controller(&DeviceId::question().verbatim())
-        };
-        assert_eq!(answer("00 20 01"), Ok(vec![0, 0x20, 1]));
-        assert_eq!(answer("!denied"), Err(Missing::denied("/dev/ipmi0 0x06 0x01")));
-        assert!(answer("hello").unwrap_err().to_string().ends_with("expected bytes like 00 dc"));
-        let unasked = capture().controller(&DeviceId::question().verbatim());
-        assert_eq!(unasked, Err(Missing::not_collected("/dev/ipmi0 0x06 0x01")));
-    }
-
-    #[test]
-    fn a_file_of_a_capture_is_no_longer_than_its_kind() {
-        let host = Captured::excerpt(&format!("//- /proc/cmdline\n{:39999}\n", "")).unwrap();
-        assert!(host.read("/proc/cmdline").unwrap_err().to_string().contains("has 40000 bytes"));
-    }
-
-    #[test]
-    fn what_was_never_asked_is_not_absent() {
-        assert_eq!(capture().read("/sys/new"), Err(Missing::not_collected("/sys/new")));
-        assert_eq!(capture().msr(1, 0x19a), Err(Missing::not_collected("/dev/cpu/1/msr 0x19a")));
-    }
-
-    #[test]
-    fn imported_data_lacks_a_file_only_beside_another_and_never_a_register() {
-        let text =
-            "fullclock capture 1 (imported)\n//- /sys/a/b\n1\n//- /dev/cpu/0/msr 0xe2\n0x1\n";
-        let host = Captured::parse(text).unwrap();
-        assert_eq!(host.read("/sys/a/c"), Err(Missing::absent("/sys/a/c")));
-        assert_eq!(host.read("/sys/z/c"), Err(Missing::not_collected("/sys/z/c")));
-        assert_eq!(host.msr(0, 0x19a), Err(Missing::not_collected("/dev/cpu/0/msr 0x19a")));
-    }
-
-    #[test]
-    fn a_name_that_leads_elsewhere_is_no_name_in_a_folder() {
-        let host = Captured::excerpt("//- /sys/a/\nb1\n../b2\n..\n\nb3\n").unwrap();
-        assert_eq!(host.list("/sys/a"), Ok(vec!["b1".into(), "b3".into()]));
-        let host = Captured::excerpt("//- /sys/a/./b1\n//- /sys/a/../b2\n//- /sys/a/b3\n").unwrap();
-        assert_eq!(host.list("/sys/a"), Ok(vec!["b3".to_owned()]));
-    }
-
-    #[test]
-    fn an_excerpt_needs_no_folders_and_has_nothing_else() {
-        let host = Captured::excerpt("//- /sys/a/b1/c\n1\n//- /sys/a/b2/c\n2\n").unwrap();
-        assert_eq!(host.list("/sys/a"), Ok(vec!["b1".into(), "b2".into()]));
-        assert_eq!(host.list("/sys/z"), Err(Missing::absent("/sys/z")));
-        assert_eq!(host.read("/sys/a/b3/c"), Err(Missing::absent("/sys/a/b3/c")));
-    }
-
-    #[test]
-    fn a_text_that_is_no_capture_is_refused_with_its_line() {
-        let error = |text| Captured::parse(text).unwrap_err().to_string();
-        assert_eq!(
-            error("hello"),
-            "line 1 is \"hello\", expected \"fullclock capture 1\": not a capture, or one of a later fullclock"
-        );
-        assert_eq!(
-            error("fullclock capture 1\nhello\n"),
-            "line 2 holds \"hello\\n\", expected a line that starts with `//- `"
-        );
-    }
-}
+mod tests;

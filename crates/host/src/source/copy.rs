@@ -8,13 +8,16 @@
 //! A copy that somebody changes while it is read is not guarded against: a file may be swapped for a device
 //! between the look at it and its opening.
 
+use super::absence::{self, At, Kept};
 use super::missing;
+use super::whole::read_all;
 use crate::folders::{Listed, entries, open_below};
+use facts::collectors::Known;
 use facts::{Fact, Missing, Why, limits};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat, readlinkat};
 use rustix::io::Errno;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::ffi::CString;
 use std::path::Path;
 
@@ -27,6 +30,7 @@ pub(super) struct Copy {
     last_folder: RefCell<Option<(String, OwnedFd)>>,
     /// The folder of folders that was listed last: readers list one and then ask for a file or two of each in it.
     last_listed: RefCell<Option<Listed>>,
+    collector: OnceCell<Option<Known>>,
 }
 
 impl Copy {
@@ -34,7 +38,12 @@ impl Copy {
     pub(super) fn below(root: &Path) -> Result<Copy, Errno> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = rustix::fs::open(root, flags, Mode::empty())?;
-        Ok(Copy { root, last_folder: RefCell::default(), last_listed: RefCell::default() })
+        Ok(Copy {
+            root,
+            last_folder: RefCell::default(),
+            last_listed: RefCell::default(),
+            collector: OnceCell::new(),
+        })
     }
 
     /// Opens a path of the host without ever leaving the copy, and without looking at what it is: so only with
@@ -91,27 +100,19 @@ impl Copy {
         }
     }
 
-    /// Why something could not be had: a missing file is the host's only where its folder was collected.
+    /// Why something could not be had.
     pub(super) fn missing(&self, path: &str, error: Errno) -> Missing {
         let reason = missing(path, error);
-        if reason.why != Why::Absent {
-            return reason;
-        }
-        let at = path.trim_end_matches('/');
-        match self.with_folder(at, |_, _| Ok(())) {
-            Ok(()) if at.rfind('/') > Some(0) => reason,
-            _ => Missing::not_collected(path),
-        }
+        if reason.why == Why::Absent { absence::missing(path, self) } else { reason }
     }
 
-    /// Where the symbolic link at `path` points; where there is something else, no link is there.
+    /// Where the symbolic link at `path` points; EINVAL where there is something else.
     pub(super) fn link(&self, path: &str) -> Result<CString, Errno> {
         if leads_elsewhere(path) {
             return Err(Errno::NOENT);
         }
         let read = |folder: BorrowedFd<'_>, name: &str| readlinkat(folder, name, Vec::new());
-        let target = self.with_folder(path, read);
-        target.map_err(|error| if error == Errno::INVAL { Errno::NOENT } else { error })
+        self.with_folder(path, read)
     }
 
     /// Asks for what is at `path`, by a folder that is open and the way from there, in which only the last name may be a link.
@@ -149,6 +150,38 @@ impl Copy {
         let same = format!("/proc/self/fd/{}", place.as_raw_fd());
         let file = rustix::fs::open(same, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
         Ok(Some((file, status)))
+    }
+}
+
+impl Kept for Copy {
+    fn at(&self, path: &str) -> At {
+        let place = match self.open(path, OFlags::PATH) {
+            Ok(place) => place,
+            Err(Errno::NOENT | Errno::NOTDIR) if self.link(path).is_err() => return At::Nothing,
+            Err(_) => return At::Other,
+        };
+        let status = rustix::fs::fstat(&place);
+        let is_folder = |it: &Stat| FileType::from_raw_mode(it.st_mode) == FileType::Directory;
+        if !status.is_ok_and(|it| is_folder(&it)) {
+            return At::Other;
+        }
+        let names = self.open(path, OFlags::RDONLY | OFlags::DIRECTORY).and_then(Dir::new);
+        let is_name = |name: &[u8]| name != b"." && name != b"..";
+        let is_empty = names.is_ok_and(|mut it| {
+            !it.any(|entry| entry.is_ok_and(|it| is_name(it.file_name().to_bytes())))
+        });
+        At::Folder { is_empty }
+    }
+
+    fn collector(&self) -> Option<Known> {
+        let holds = |path: &str| self.at(path) != At::Nothing;
+        let text = |path: &str| {
+            // Why a file is missing takes the collector, which is being looked for.
+            let (file, size) = holds(path).then(|| self.regular_file(path).ok()).flatten()?;
+            let bytes = read_all(file.as_fd(), path, size).ok()?;
+            Some(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        *self.collector.get_or_init(|| Known::of_copy(holds, text))
     }
 }
 
@@ -208,17 +241,25 @@ mod tests {
         symlink(folder.path(), sys.join("outer")).unwrap();
         symlink(".", sys.join("here")).unwrap();
         assert_eq!(live.link("/sys/here/inside"), Ok("value".into()));
-        for path in ["/sys/value", "/sys/none", "/sys/..", "/sys/inside/"] {
-            assert_eq!(live.link(path), Err(Missing::absent(path)));
+        for path in ["/sys/none", "/sys/..", "/sys/inside/"] {
+            assert_eq!(live.link(path), Err(Missing::not_collected(path)));
         }
-        assert_eq!(live.link("/sys"), Err(Missing::not_collected("/sys")));
+        let expected = "a symbolic link";
+        for path in ["/sys", "/sys/value"] {
+            let other = Missing::malformed(path, "no symbolic link", expected);
+            assert_eq!(live.link(path), Err(other));
+        }
         assert!(live.link("/sys/outer/secret").is_err());
     }
 
     #[test]
-    fn what_a_copy_lacks_is_absent_only_beside_what_it_holds() {
-        let (_folder, live) = copy_with_links();
-        assert_eq!(live.read("/sys/other"), Err(Missing::absent("/sys/other")));
+    fn what_a_copy_lacks_is_absent_only_where_that_is_proven() {
+        let (folder, live) = copy_with_links();
+        let frequency = folder.path().join("bundle/node-1/sys/devices/system/cpu/cpufreq");
+        std::fs::create_dir_all(frequency).unwrap();
+        let policy = "/sys/devices/system/cpu/cpufreq/policy0";
+        assert_eq!(live.list(policy), Err(Missing::absent(policy)));
+        assert_eq!(live.read("/sys/other"), Err(Missing::not_collected("/sys/other")));
         assert_eq!(live.read("/proc/cmdline"), Err(Missing::not_collected("/proc/cmdline")));
         assert_eq!(live.msr(0, 0x19a), Err(Missing::not_collected("/dev/cpu/0/msr 0x19a")));
     }

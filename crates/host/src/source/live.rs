@@ -1,7 +1,8 @@
 //! The running machine, or a folder that holds a copy of one.
 
 use super::copy::Copy;
-use super::{Source, check_names, cpuid_name, driver, missing};
+use super::whole::read_all;
+use super::{Source, check_names, cpuid_name, driver, missing, not_a_link};
 use crate::folders::entries;
 use crate::ipmi::Controller;
 use facts::ipmi::Question;
@@ -146,9 +147,11 @@ impl Source for Live {
             None => rustix::fs::readlinkat(CWD, path, Vec::new()),
             Some(copy) => copy.link(path),
         };
-        read()
-            .map(|target| target.to_string_lossy().into_owned())
-            .map_err(|error| self.missing(path, error))
+        read().map(|target| target.to_string_lossy().into_owned()).map_err(|error| match error {
+            // A file or a folder, as copying by its content leaves it.
+            Errno::INVAL if self.copy.is_some() => not_a_link(path),
+            _ => self.missing(path, error),
+        })
     }
 
     /// Errors are those of arch/x86/kernel/msr.c: EPERM without CAP_SYS_RAWIO, EIO for a register that the
@@ -223,45 +226,6 @@ fn cpuid(leaf: u32, subleaf: u32) -> [u32; 4] {
     // SAFETY: every x86-64 processor has the instruction, and it only writes these four registers.
     let CpuidResult { eax, ebx, ecx, edx } = unsafe { instruction(leaf, subleaf) };
     [eax, ebx, ecx, edx]
-}
-
-/// Reads to the end in one buffer: most files of sysfs fit the first read. A file that is not on a disk has a
-/// `size` of 0 (procfs) or of a page (sysfs), so only one that is read to its very size is known to end there.
-fn read_all(file: BorrowedFd<'_>, path: &str, size: usize) -> Fact<Vec<u8>> {
-    const PAGE: usize = 4096;
-    /// Of arm64 and POWER.
-    const LARGEST_PAGE: usize = 64 << 10;
-    let too_long = |length: Option<usize>, limit| {
-        Missing::too_long(path, length.and_then(|it| u64::try_from(it).ok()), limit)
-    };
-    // Of a file on a disk the size is its length. sysfs claims a page, which may be more than the limit.
-    if size > LARGEST_PAGE
-        && let Some(limit) = limits::exceeded(path, size)
-    {
-        return Err(too_long(Some(size), limit));
-    }
-    let expected = if size == 0 { PAGE } else { size };
-    let mut bytes = Vec::with_capacity(expected + 1);
-    loop {
-        if bytes.capacity() == bytes.len() {
-            bytes.reserve(bytes.len());
-        }
-        match rustix::io::read(file, rustix::buffer::spare_capacity(&mut bytes)) {
-            Ok(0) => break,
-            Ok(_) => {
-                if let Some(limit) = limits::exceeded(path, bytes.len()) {
-                    return Err(too_long(Some(size).filter(|it| *it > limit), limit));
-                }
-                if bytes.len() == size {
-                    break;
-                }
-            }
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(missing(path, error)),
-        }
-    }
-    bytes.shrink_to_fit();
-    Ok(bytes)
 }
 
 /// The msr device of a CPU.

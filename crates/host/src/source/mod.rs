@@ -1,5 +1,6 @@
 //! Who answers questions about a host.
 
+mod absence;
 pub(crate) mod answered;
 pub(crate) mod answers;
 pub(crate) mod archive;
@@ -12,6 +13,7 @@ pub(crate) mod live;
 mod look;
 pub(crate) mod open;
 pub(crate) mod recording;
+mod whole;
 
 pub use look::Counter;
 
@@ -24,7 +26,7 @@ use rustix::io::Errno;
 ///
 /// Every answer is a value or the reason there is none; a source never guesses and never panics.
 pub trait Source {
-    /// How much weight the absence of a file has.
+    /// Where its answers come from.
     fn origin(&self) -> Origin;
 
     /// The bytes of the file at an absolute path.
@@ -92,17 +94,6 @@ impl dyn Source + '_ {
         })
     }
 
-    /// The same answer about a file that every kernel has: a copy without it was not made completely, even
-    /// where its neighbours were collected.
-    pub fn of_every_kernel<T>(&self, fact: Fact<T>) -> Fact<T> {
-        match fact {
-            Err(Missing { what, why: Why::Absent }) if self.origin() == Origin::Tree => {
-                Err(Missing::not_collected(what))
-            }
-            other => other,
-        }
-    }
-
     /// What `parse` makes of the text of a file, or a reason that names the path and the text.
     pub fn parsed<T>(&self, path: &str, parse: impl Fn(&str) -> Result<T, Expected>) -> Fact<T> {
         let text = self.text(path)?;
@@ -134,6 +125,11 @@ impl dyn Source + '_ {
         }
     }
 
+    /// Why a folder that its parent's listing does not name is not there.
+    pub fn without_folder(&self, path: &str) -> Missing {
+        self.list(path).err().unwrap_or_else(|| Missing::absent(path))
+    }
+
     /// The names in `folder` that are `prefix` and a number, with the number, in order of the numbers.
     pub fn numbered(&self, folder: &str, prefix: &str) -> Fact<Vec<u32>> {
         let number = |name: &String| name.strip_prefix(prefix)?.parse().ok();
@@ -157,6 +153,11 @@ fn within_limit<T: AsRef<[u8]>>(path: &str, content: T) -> Fact<T> {
 fn check_names<T>(path: &str, names: Vec<T>) -> Fact<Vec<T>> {
     let limit = limits::most_names(path);
     if names.len() > limit { Err(Missing::too_many(path, "entries", limit)) } else { Ok(names) }
+}
+
+/// Of a copy that holds a file or a folder where a link was asked for.
+fn not_a_link(path: &str) -> Missing {
+    Missing::malformed(path, "no symbolic link", "a symbolic link")
 }
 
 /// How messages and captures name a CPUID leaf.

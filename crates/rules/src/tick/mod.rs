@@ -10,6 +10,7 @@
 //! (arch/x86/include/asm/hardirq.h), and of /proc/stat.
 
 mod dependency;
+pub(crate) mod since_boot;
 #[cfg(test)]
 mod tests;
 mod verdict;

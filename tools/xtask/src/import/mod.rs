@@ -1,7 +1,7 @@
 //! `cargo xtask import FILE -o OUT.host`: makes a capture of data that other projects collected.
 //!
-//! Such data holds what its collector asked, not what an audit asks, so the capture says that it was
-//! imported and what is missing counts as not collected. It is redacted like any other.
+//! Such data holds what its collector asked, not what an audit asks, so the capture says where it was
+//! imported from, and what is missing counts as not collected unless that collector takes it. It is redacted like any other.
 
 mod dmidecode;
 mod energy_policy;
@@ -55,7 +55,7 @@ pub fn capture_of(archive: &Path) -> Result<String> {
     };
     let (answers, identity) = (format.import)(&members)
         .with_context(|| format!("{} as {}", archive.display(), format.name))?;
-    Ok(answers.capture(facts::Origin::Tree, &identity))
+    Ok(answers.imported_from(format.name, &identity))
 }
 
 #[expect(clippy::disallowed_methods, reason = "the file that the user requested")]

@@ -10,6 +10,7 @@
 )]
 
 mod advised;
+mod answers;
 mod audited;
 mod expectation;
 mod field;
@@ -119,6 +120,63 @@ fn cases_from_the_field_are_judged_as_their_truth_says() {
         }
     }
     report(&judged);
+}
+
+#[test]
+fn a_driver_is_missing_only_where_the_copy_proves_it() {
+    let Some(folder) = hosts() else { return };
+    let frequency = "no-frequency-driver";
+    let idle = "no-idle-driver";
+    let cases = [
+        // An empty folder, as a tar and as a capture.
+        ("../field/18-amd-no-cpufreq-driver.tar.gz", frequency, "found"),
+        ("../field/18-amd-no-cpufreq-driver.host", frequency, "found"),
+        ("../field/19-arm64-no-cpufreq.tar.gz", frequency, "found"),
+        // Nobody knows who collected it, and which folders.
+        ("../field/29-rpi-cm4-cx3-x1.tar.gz", frequency, "unknown"),
+        ("../field/06-tsc-unstable-hpet.tar.gz", idle, "unknown"),
+        // Its collector takes no such files.
+        ("ghw/linux-arm64-c288e0776090cd558ef793b2a4e61939.tar.gz", frequency, "unknown"),
+        // Its collector takes all of them, and somebody thinned the copy out.
+        ("hwloc/linux/128arm-2pa2n8cluster4co.tar.bz2", frequency, "unknown"),
+        ("hwloc/linux/memorysidecaches.tar.bz2", idle, "unknown"),
+        // The same, whole.
+        ("util-linux/rv64-milkvpioneer.tar.gz", frequency, "found"),
+        // It asks for the one, and the host has none.
+        ("pepc/cwf0.tar.xz", idle, "found"),
+        ("pepc/icx2s3.tar.xz", idle, "clean"),
+    ];
+    let mut faults = Vec::new();
+    for (path, check, expected) in cases {
+        let source = source::open(&folder.join(path)).expect("a host");
+        let verdict = answers::verdict(&*source, check);
+        if verdict != expected {
+            faults.push(format!("{path} {check}: {verdict}, not {expected}"));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn no_path_has_two_answers_in_one_audit() {
+    let Some(folder) = hosts() else { return };
+    let mut paths: Vec<PathBuf> =
+        rows(&folder.join("truth.tsv")).iter().map(|row| folder.join(&row[1])).collect();
+    for entry in std::fs::read_dir(folder.join("../field")).expect("a readable folder") {
+        let path = entry.expect("a readable entry").path();
+        let name = path.to_string_lossy();
+        if name.ends_with(".tar.gz") || name.ends_with(".host") {
+            paths.push(path);
+        }
+    }
+    assert!(paths.len() > 80, "{} hosts", paths.len());
+    let mut faults = Vec::new();
+    for path in paths {
+        let source = source::open(&path).unwrap_or_else(|error| panic!("{path:?}: {error:#}"));
+        let found = answers::contradictions(&*source);
+        faults.extend(found.into_iter().map(|it| format!("{}: {it}", path.display())));
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 #[test]

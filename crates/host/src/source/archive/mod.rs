@@ -10,12 +10,15 @@ mod roots;
 mod scan;
 mod tree;
 
-use super::{Source, check_names, cpuid_name, within_limit};
+use super::absence::{self, At, Kept};
+use super::{Source, check_names, cpuid_name, not_a_link, within_limit};
 use budget::{Limits, UNPACK};
 use compression::Format;
+use facts::collectors::Known;
 use facts::ipmi::Question;
 use facts::{Fact, Missing, Origin, Why, msr};
 use scan::Scan;
+use std::cell::OnceCell;
 use std::io::Read;
 use std::path::Path;
 use tree::{Node, Tree, Unfound};
@@ -70,6 +73,7 @@ pub struct Archive {
     tree: Tree,
     /// Paths of the hosts in it, that of the tree first.
     roots: Vec<String>,
+    collector: OnceCell<Option<Known>>,
 }
 
 impl Archive {
@@ -123,15 +127,15 @@ impl Archive {
             "" => name.to_owned(),
             root => format!("{name}/{root}"),
         };
-        Ok(Archive { tree, roots: roots.iter().map(whole).collect() })
+        let roots = roots.iter().map(whole).collect();
+        Ok(Archive { tree, roots, collector: OnceCell::new() })
     }
 
     fn find(&self, path: &str, follow: bool) -> Fact<&Node> {
         let failed =
             |error: &str| Missing { what: path.to_owned(), why: Why::Failed(error.to_owned()) };
         let missing = |unfound| match unfound {
-            Unfound::Absent => Missing::absent(path),
-            Unfound::NotCollected => Missing::not_collected(path),
+            Unfound::Nothing => absence::missing(path, self),
             Unfound::Loop => failed("too many levels of symbolic links"),
             Unfound::TooManySteps => {
                 failed(&format!("symbolic links take more steps than those of a host; {UNPACK}"))
@@ -167,7 +171,7 @@ impl Source for Archive {
     fn list(&self, folder: &str) -> Fact<Vec<String>> {
         match self.find(folder, true)? {
             Node::Folder(entries) => check_names(folder, entries.names()),
-            _ => Err(Missing::absent(folder)),
+            _ => Err(absence::missing(folder, self)),
         }
     }
 
@@ -183,7 +187,7 @@ impl Source for Archive {
     fn link(&self, path: &str) -> Fact<String> {
         match self.find(path, false)? {
             Node::Link(target) => Ok(target.to_string()),
-            _ => Err(Missing::malformed(path, "no symbolic link", "a symbolic link")),
+            _ => Err(not_a_link(path)),
         }
     }
 
@@ -201,6 +205,24 @@ impl Source for Archive {
 
     fn roots(&self) -> &[String] {
         &self.roots
+    }
+}
+
+impl Kept for Archive {
+    fn at(&self, path: &str) -> At {
+        match self.tree.find(path, true) {
+            Ok(Node::Folder(entries)) => At::Folder { is_empty: entries.is_empty() },
+            Err(Unfound::Nothing) if self.tree.find(path, false).is_err() => At::Nothing,
+            Ok(_) | Err(_) => At::Other,
+        }
+    }
+
+    fn collector(&self) -> Option<Known> {
+        let text = |path: &str| match self.tree.find(path, true) {
+            Ok(Node::File(bytes)) => Some(String::from_utf8_lossy(bytes).into_owned()),
+            _ => None,
+        };
+        *self.collector.get_or_init(|| Known::of_copy(|path| self.at(path) != At::Nothing, text))
     }
 }
 

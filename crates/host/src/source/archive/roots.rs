@@ -13,6 +13,9 @@ const MARKS: [&str; 2] = ["proc", "sys"];
 /// Folders of a root from which something may be asked.
 const BESIDE: [&str; 7] = ["boot", "dev", "etc", "lib", "run", "sos_commands", "usr"];
 
+/// Files of a root that show who made the copy ([`facts::collectors`]).
+const MARK_FILES: [&str; 2] = ["machineinfo.json", "version.txt"];
+
 /// A bundle is a folder in a folder or two; a must-gather has a node's name in between.
 const DEEPEST_ROOT: usize = 6;
 
@@ -59,7 +62,12 @@ impl Roots {
             shown.into_iter().position(|it| names.contains(it)).map(|at| at + self.within.len())
         };
         let is_nearer = |depth: usize| self.host.as_ref().is_none_or(|host| depth < host.len());
-        match (first_of(&MARKS), first_of(&BESIDE)) {
+        let of_mark_file = || {
+            let (name, folders) = path.split_last()?;
+            let is_below = folders.len() >= self.within.len() && folders.len() <= DEEPEST_ROOT;
+            (!is_folder && is_below && is_of_root(name)).then_some(folders.len())
+        };
+        match (first_of(&MARKS), first_of(&BESIDE).or_else(of_mark_file)) {
             (Some(depth), _) if is_nearer(depth) => {
                 self.show(owned(&path[..depth]));
                 Some(depth)
@@ -110,6 +118,11 @@ impl Roots {
     }
 }
 
+/// Whether a file of this name is kept that lies in a root itself.
+fn is_of_root(name: &str) -> bool {
+    MARK_FILES.contains(&name)
+}
+
 fn starts_with(path: &[&str], root: &[String]) -> bool {
     path.len() >= root.len() && path.iter().zip(root).all(|(name, of_root)| name == of_root)
 }
@@ -122,7 +135,9 @@ fn owned(path: &[&str]) -> Vec<String> {
 fn is_asked_for(path: &[&str]) -> bool {
     match path {
         ["proc" | "sys" | "etc" | "run" | "dev", ..] | [".dockerenv"] => true,
+        ["sos_commands" | "sos_logs" | "sos_reports"] | ["sos_commands", _] => true,
         ["sos_commands", "networking", name] => name.starts_with("ethtool_"),
+        [name] => is_of_root(name),
         ["boot", name] => name.starts_with("config-"),
         ["usr", "lib", "os-release"] => true,
         ["lib", "modules", _, name] | ["usr", "lib", "modules", _, name] => *name == "config",
@@ -171,6 +186,16 @@ mod tests {
         let paths =
             [&format!("{commands}/ethtool_eth0"), &format!("{commands}/ip_addr"), "s/sys/a"];
         assert_eq!(offer("", &paths), r#""s" and [], 2 kept"#);
+    }
+
+    #[test]
+    fn what_shows_who_made_the_copy_is_kept_wherever_it_comes() {
+        let sysinfo = ["./machineinfo.json", "./proc/cmdline", "./sys/a", "./README"];
+        assert_eq!(offer("", &sysinfo), r#""" and [], 3 kept"#);
+        let sos = ["s/proc/a", "s/sos_reports/sos.txt", "s/sos_commands/date", "s/version.txt"];
+        assert_eq!(offer("", &sos), r#""s" and [], 3 kept"#);
+        // A file of this name elsewhere is somebody else's.
+        assert_eq!(offer("", &["s/opt/version.txt", "s/proc/a"]), r#""s" and [], 1 kept"#);
     }
 
     #[test]

@@ -49,10 +49,8 @@ pub(super) enum Node {
 /// Why a path leads nowhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unfound {
-    /// Its folder is here, the file is not.
-    Absent,
-    /// Its folder, or what a link points to, is not here.
-    NotCollected,
+    /// Nothing of that name, or nothing where a link points.
+    Nothing,
     /// Links that point at each other.
     Loop,
     /// All links together took more steps than those of a host.
@@ -106,16 +104,16 @@ impl Tree {
 
     /// What `path` leads to, through links; a link at its end is followed where `follow` says so.
     pub(super) fn find(&self, path: &str, follow: bool) -> Result<&Node, Unfound> {
-        // Steps still to take, the next one last, each with whether it comes from a link's target.
-        let mut steps: Vec<(&str, bool)> = components(path).rev().map(|it| (it, false)).collect();
+        // Steps still to take, the next one last.
+        let mut steps: Vec<&str> = components(path).rev().collect();
         let mut way = vec![&self.root];
         let mut n_links = 0;
-        while let Some((name, of_link)) = steps.pop() {
+        while let Some(name) = steps.pop() {
             if name == ".." {
                 way.truncate(way.len().saturating_sub(1).max(1));
                 continue;
             }
-            let Some(Node::Folder(entries)) = way.last() else { return Err(Unfound::NotCollected) };
+            let Some(Node::Folder(entries)) = way.last() else { return Err(Unfound::Nothing) };
             match entries.get(name) {
                 Some(Node::Link(target)) if follow || !steps.is_empty() => {
                     n_links += 1;
@@ -126,17 +124,14 @@ impl Tree {
                         way.truncate(1);
                     }
                     let before = steps.len();
-                    steps.extend(components(target).rev().map(|it| (it, true)));
+                    steps.extend(components(target).rev());
                     self.count_steps(steps.len() - before)?;
                 }
                 Some(node) => way.push(node),
-                None if steps.is_empty() && !of_link && way.len() > 1 => {
-                    return Err(Unfound::Absent);
-                }
-                None => return Err(Unfound::NotCollected),
+                None => return Err(Unfound::Nothing),
             }
         }
-        way.last().copied().ok_or(Unfound::NotCollected)
+        way.last().copied().ok_or(Unfound::Nothing)
     }
 
     /// Takes `n` from the steps that are left.
@@ -226,6 +221,14 @@ impl Folder {
         }
     }
 
+    /// Whether nothing is in it.
+    pub(super) fn is_empty(&self) -> bool {
+        match self {
+            Folder::Small(list) => list.is_empty(),
+            Folder::Large(map) => map.is_empty(),
+        }
+    }
+
     /// Every name, in order.
     pub(super) fn names(&self) -> Vec<String> {
         match self {
@@ -294,13 +297,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_absent_only_beside_what_is_there() {
+    fn a_link_that_leads_nowhere_is_found_where_it_is_not_followed() {
         let tree = tree(&["sys/cpu/online=0", "sys/cpu/cpu0/cpufreq>../cpufreq/policy0"]);
-        assert_eq!(text(&tree, "/sys/cpu/offline"), Err(Unfound::Absent));
-        assert_eq!(text(&tree, "/sys/cpu/cpu1/online"), Err(Unfound::NotCollected));
-        assert_eq!(text(&tree, "/proc"), Err(Unfound::NotCollected));
-        assert_eq!(text(&tree, "/sys/cpu/online/x"), Err(Unfound::NotCollected));
-        assert_eq!(text(&tree, "/sys/cpu/cpu0/cpufreq"), Err(Unfound::NotCollected));
+        for path in ["/proc", "/sys/cpu/offline", "/sys/cpu/online/x", "/sys/cpu/cpu0/cpufreq"] {
+            assert_eq!(text(&tree, path), Err(Unfound::Nothing), "{path}");
+        }
+        assert!(tree.find("/sys/cpu/cpu0/cpufreq", false).is_ok());
     }
 
     #[test]

@@ -8,10 +8,9 @@ use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::makers::{self, Menu};
-use facts::cpu::cpufreq::Cpufreq;
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::msr::{intel, ratios};
-use facts::{Hertz, HostView, Missing, Origin};
+use facts::{Hertz, HostView, Missing};
 
 pub(crate) const CHECK: Check = Check {
     id: "no-frequency-driver",
@@ -31,8 +30,8 @@ on arm64, without CONFIG_ACPI_CPPC_CPUFREQ.
 
 ## When to leave it alone
 Where the firmware's profile for full performance is meant to rule, and the clock under load is right. A guest has
-no frequency driver because its host has it. On other architectures this is a note. A copy of an x86 host that
-lacks the folder proves nothing.
+no frequency driver because its host has it. On other architectures this is a note. A copy of a host that lacks
+the folders proves nothing, unless its collector takes them.
 ",
     references: &[
         Reference {
@@ -61,10 +60,6 @@ fn run(host: &HostView) -> Verdict {
     let is_x86 = cpuinfo.is_intel() || cpuinfo.is_amd();
     if is_x86 && !has_pstates(cpuinfo) {
         return Err(Missing::not_here("frequency driver", "the processor has no P-states"));
-    }
-    // A bundle that leaves out cpufreq looks the same, unless it has the folder of the policies, and no policy in it.
-    if is_x86 && host.origin == Origin::Tree && !missing.what.starts_with(Cpufreq::FOLDER) {
-        return Err(Missing::not_collected(&missing.what));
     }
     let finding =
         if is_x86 { without_driver(host, cpuinfo) } else { on_another_architecture(host) };
@@ -325,6 +320,23 @@ mod tests {
             verdict(&CHECK, arm),
             "info: control of the clock is not available: no cpufreq policies"
         );
+    }
+
+    #[test]
+    fn a_copy_lacks_a_driver_only_where_its_empty_folder_or_its_collector_says_so() {
+        let bundle = |more: &str| {
+            let release = "//- /proc/sys/kernel/osrelease\n6.8.0\n";
+            let host = host("est", "2100.0", more);
+            verdict(&CHECK, &format!("fullclock capture 1 (imported)\n{release}{host}"))
+        };
+        let unknown =
+            "unknown: /sys/devices/system/cpu/cpu0/cpufreq is not in this copy of the host";
+        assert_eq!(bundle(""), unknown);
+        let empty = "//- /sys/devices/system/cpu/cpufreq/\n";
+        assert_eq!(bundle(empty), "low: no frequency driver: the firmware alone chooses the clock");
+        // Each CPU has its own folder there.
+        let old = "//- /proc/sys/kernel/osrelease\n2.6.32\n";
+        assert_eq!(bundle(&format!("{empty}{old}")), unknown);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cpuidle::FOLDER;
-use facts::{HostView, Missing, Origin};
+use facts::{HostView, Missing};
 
 pub(crate) const CHECK: Check = Check {
     id: "no-idle-driver",
@@ -51,22 +51,16 @@ fn run(host: &HostView) -> Verdict {
     let found = match &host.cpuidle.driver {
         Ok(driver) if driver == "none" => "none".to_owned(),
         Ok(_) => return Ok(Vec::new()),
-        Err(missing) if missing.is_absence() && was_collected(host) => missing.to_string(),
-        Err(missing) if missing.is_absence() => return Err(Missing::not_collected(FOLDER)),
+        Err(missing) if missing.is_absence() => missing.to_string(),
         Err(missing) => return Err(missing.clone()),
     };
     let line = host.kernel.boot_line.as_ref().ok();
     if line.is_some_and(|line| !host.cpuidle.boot_limits(line, info, false).is_empty()) {
         return Ok(Vec::new());
     }
-    // Somebody else's bundle may have left the folder out all the same.
-    let (severity, confidence) = match host.origin {
-        Origin::Tree => (Severity::Info, Confidence::Low),
-        Origin::Live | Origin::Capture => (Severity::Low, Confidence::High),
-    };
     let finding = Finding::new(
-        severity,
-        confidence,
+        Severity::Low,
+        Confidence::High,
         "no cpuidle driver: idle CPUs know only the shallowest idle state",
     )
     .evidence(format!("{FOLDER}/current_driver"), found)
@@ -74,12 +68,6 @@ fn run(host: &HostView) -> Verdict {
         "a kernel that knows this processor, C-states allowed in the firmware's setup, the `processor` module loaded",
     );
     Ok(vec![finding])
-}
-
-/// Whether an absent folder is likely the host's own lack. Bundles rarely hold idle states; one that holds
-/// the CPUs' latency limits, which lie beside them, was made with them in mind.
-fn was_collected(host: &HostView) -> bool {
-    host.origin != Origin::Tree || host.cpuidle.resume_latency.known().next().is_some()
 }
 
 #[cfg(test)]
@@ -103,19 +91,20 @@ mod tests {
     }
 
     #[test]
-    fn a_bundle_without_idle_states_says_nothing_unless_it_holds_their_limits() {
+    fn a_bundle_without_idle_states_says_nothing_unless_its_collector_takes_them() {
         let online = "//- /sys/devices/system/cpu/online\n0\n";
-        let bundle = |more: &str| {
-            let text = format!("fullclock capture 1 (imported)\n{XEON}{online}{more}");
-            verdict(&CHECK, &text)
+        let latency = "//- /sys/devices/system/cpu/cpu0/power/pm_qos_resume_latency_us\n0\n";
+        let bundle = |collector: &str| {
+            let head = format!("fullclock capture 1 (imported{collector})");
+            verdict(&CHECK, &format!("{head}\n{XEON}{online}{latency}"))
         };
         assert_eq!(
             bundle(""),
             "unknown: /sys/devices/system/cpu/cpuidle is not in this copy of the host"
         );
         assert_eq!(
-            bundle("//- /sys/devices/system/cpu/cpu0/power/pm_qos_resume_latency_us\n0\n"),
-            "info: no cpuidle driver: idle CPUs know only the shallowest idle state"
+            bundle(" from pepc"),
+            "low: no cpuidle driver: idle CPUs know only the shallowest idle state"
         );
     }
 

@@ -8,9 +8,10 @@ use crate::boot_line;
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
+use crate::tick::since_boot::{LikeOthers, Ticks, judge, like_others};
 use crate::tick::{Pace, TickRate, seconds, tick_rates};
 use facts::system::isolation::Purpose;
-use facts::{CpuSet, HostView};
+use facts::{CpuSet, HostView, Missing};
 
 pub(crate) const CHECK: Check = Check {
     id: "nohz-full-ineffective",
@@ -19,8 +20,8 @@ pub(crate) const CHECK: Check = Check {
 ## What it looks at
 Whether the CPUs of `nohz_full=` on the boot line are in force (`/sys/devices/system/cpu/nohz_full`), and whether they
 took timer interrupts (`/proc/interrupts`) at the rate at which a CPU ticks while it is busy: CONFIG_HZ, or that of a
-busy CPU beside them. How busy a CPU was comes from `/proc/stat`; one that was idle has nothing to show. In the first
-ten minutes after boot it is never more than low.
+busy CPU beside them. How busy a CPU was comes from `/proc/stat`; one that was idle has nothing to show. A copy of a host without
+that file still shows CPUs that took as many as the others. In the first ten minutes after boot it is never more than low.
 
 ## Why it matters
 The tick only stops while nothing needs it. It stays with two runnable tasks on the CPU, with a CPU-time timer or
@@ -47,13 +48,6 @@ call. Programs that sleep for microseconds make timer interrupts of their own, w
     run,
 };
 
-/// A nohz_full CPU that works keeps one tick a second before 4.17 and none since (d84b31313ef8: another CPU does that work);
-/// a tenth of the rate of a ticking one is no accident.
-const TOO_MUCH: f64 = 0.1;
-/// At this many interrupts for each tick that the busy time would have had, the tick did not stop.
-const PER_BUSY_TICK: f64 = 0.5;
-/// A CPU less busy than this gets its timer interrupts from being woken.
-const BUSY: f64 = 0.1;
 /// In the first ten minutes the counts are mostly those of booting.
 const SETTLED: f64 = 600.0;
 
@@ -101,39 +95,24 @@ fn dropped(host: &HostView) -> Option<Finding> {
 }
 
 fn switched_off(host: &HostView, tickless: &CpuSet) -> Finding {
+    let (source, value) = host.isolation.tickless_source();
     Finding::new(Severity::Medium, Confidence::High, "nohz=off keeps the tick of nohz_full CPUs")
         .on(tickless.clone(), host.topology.n_online())
         .evidence("/proc/cmdline", "nohz=off")
-        .evidence("/sys/devices/system/cpu/nohz_full", tickless)
+        .evidence(source, value)
         .fix_lasting(boot_line::without(host, "nohz=off"))
 }
 
-/// Whether a CPU ticks that should not, and while it does what.
-enum Ticks {
-    WhileBusy,
-    /// As much as a CPU ticks that polls in its idle time.
-    WhileIdle,
-}
-
-fn judge(rate: &TickRate, pace: &Pace, polls: bool) -> Option<Ticks> {
-    let &TickRate { per_second, busy, .. } = rate;
-    let needed = PER_BUSY_TICK * pace.per_second * busy;
-    let idle = pace.per_second * (1.0 - busy);
-    if per_second < TOO_MUCH * pace.per_second {
-        None
-    } else if polls {
-        let while_busy = busy >= BUSY && per_second >= idle + needed;
-        Some(if while_busy { Ticks::WhileBusy } else { Ticks::WhileIdle })
-    } else {
-        (busy >= BUSY && per_second >= needed).then_some(Ticks::WhileBusy)
-    }
-}
-
 fn ticking(host: &HostView, tickless: &CpuSet) -> Verdict {
-    let pace = Pace::of(host, tickless)?;
+    let measured = Pace::of(host, tickless)
+        .and_then(|pace| tick_rates(host, tickless).map(|rates| (pace, rates)));
+    let (pace, rates) = match measured {
+        Ok(measured) => measured,
+        Err(missing) => return by_other_cpus(host, tickless, missing),
+    };
     let polls = boots_with(host, "idle", "poll");
     let (mut busy, mut idle) = (Vec::new(), Vec::new());
-    for rate in tick_rates(host, tickless)? {
+    for rate in rates {
         match judge(&rate, &pace, polls) {
             Some(Ticks::WhileBusy) => busy.push(rate),
             Some(Ticks::WhileIdle) => idle.push(rate),
@@ -146,6 +125,23 @@ fn ticking(host: &HostView, tickless: &CpuSet) -> Verdict {
     let busy = finding(host, &busy, &pace).map(|(finding, cpus)| while_busy(host, finding, &cpus));
     let idle = finding(host, &idle, &pace).map(|(finding, _)| while_idle(finding));
     Ok(busy.into_iter().chain(idle).collect())
+}
+
+/// Without the time since boot, or how busy CPUs were: those that took as many timer interrupts as others did not stop their
+/// tick. Of CPUs that took fewer nothing is known, as idle ones do.
+fn by_other_cpus(host: &HostView, tickless: &CpuSet, missing: Missing) -> Verdict {
+    let Some(LikeOthers { cpus, first, most }) = like_others(host, tickless) else {
+        return Err(missing);
+    };
+    let message =
+        "nohz_full CPUs took as many timer interrupts as the others: their tick does not stop";
+    let (source, value) = host.isolation.tickless_source();
+    let finding = Finding::new(Severity::Medium, Confidence::Low, message)
+        .on(cpus.clone(), host.topology.n_online())
+        .evidence("/proc/interrupts", format!("{} on CPU {} since boot", first.1, first.0))
+        .evidence("/proc/interrupts", format!("{} on CPU {} since boot", most.1, most.0))
+        .evidence(source, value);
+    Ok(vec![while_busy(host, finding, &cpus)])
 }
 
 /// What is the same for all CPUs that tick, with the worst of them as evidence; and the CPUs.
@@ -312,6 +308,24 @@ mod tests {
             verdict(&CHECK, &idle),
             "unknown: the kernel's configuration cannot be read: there is no /proc/config.gz or /boot/config-6.1.0"
         );
+    }
+
+    #[test]
+    fn without_times_cpus_that_took_as_many_as_the_others_tick() {
+        let sysinfo = |counts: &str| {
+            let text = format!(
+                "fullclock capture 1 (imported)\n//- /proc/cmdline\nnohz_full=2-3\n\
+                 //- /proc/cpuinfo\nprocessor : 0\nprocessor : 1\nprocessor : 2\nprocessor : 3\n\
+                 //- /sys/devices/system/cpu/online\n0-3\n//- /proc/interrupts\nCPU0 CPU1 CPU2 CPU3\n\
+                 LOC: 90000000 89000000 {counts} Local timer interrupts\n"
+            );
+            verdict(&CHECK, &text)
+        };
+        assert!(
+            sysinfo("90100000 89900000")
+                .starts_with("medium: nohz_full CPUs took as many timer interrupts as the others")
+        );
+        assert!(sysinfo("9000 7000").starts_with("unknown: "));
     }
 
     #[test]

@@ -5,8 +5,9 @@
 
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
+use crate::tick::since_boot::some_stopped;
 use facts::system::isolation::Purpose;
-use facts::{HostView, IfPresent, Missing, Origin};
+use facts::{HostView, IfPresent, Missing};
 
 pub(crate) const CHECK: Check = Check {
     id: "nohz-full-unsupported",
@@ -15,7 +16,8 @@ pub(crate) const CHECK: Check = Check {
 ## What it looks at
 `nohz_full=` (or `isolcpus=nohz,`) on the boot line, whether the kernel's configuration has
 CONFIG_NO_HZ_FULL, and whether `/sys/devices/system/cpu/nohz_full` exists: only a kernel with the option has
-that file. Where `rcu_nocbs=` is given too, CONFIG_RCU_NOCB_CPU is looked up with it.
+that file. A copy of a host proves its absence only where it holds the whole folder. A CPU that was busy and took few timer
+interrupts shows that the kernel can. Where `rcu_nocbs=` is given too, CONFIG_RCU_NOCB_CPU is looked up with it.
 
 ## Why it matters
 The kernel says one line in its log, ignores the parameter and ticks on. Whoever wrote the boot line believes
@@ -49,10 +51,14 @@ fn run(host: &HostView) -> Verdict {
     if isolation.nohz_full.if_present().is_ok_and(|file| file.is_some()) {
         return Ok(Vec::new());
     }
-    let Some((confidence, source, value)) = witness(host)? else { return Ok(Vec::new()) };
+    // What the CPUs did is more than what any file says of the kernel.
+    if isolation.asked_for(Purpose::Tick).is_ok_and(|cpus| some_stopped(host, &cpus)) {
+        return Ok(Vec::new());
+    }
+    let Some((source, value)) = witness(host)? else { return Ok(Vec::new()) };
     let (subject, plain) = subject(host, &asked);
     let message = format!("{subject} no effect: this kernel is built without {plain}");
-    let mut finding = Finding::new(Severity::Medium, confidence, message)
+    let mut finding = Finding::new(Severity::Medium, Confidence::High, message)
         .evidence("/proc/cmdline", asked)
         .evidence(source, value)
         .fix_lasting(
@@ -64,32 +70,26 @@ fn run(host: &HostView) -> Verdict {
     Ok(vec![finding])
 }
 
-/// What says that the kernel cannot: how sure it is, where it was read, and what was there. `None` where
-/// the kernel can.
-fn witness(host: &HostView) -> Result<Option<(Confidence, String, String)>, Missing> {
-    match (&host.kernel.config, &host.isolation.nohz_full) {
-        (Ok(config), _) if config.has("NO_HZ_FULL") => Ok(None),
-        (Ok(config), _) => {
-            Ok(Some((Confidence::High, config.path.clone(), "no CONFIG_NO_HZ_FULL=y".to_owned())))
+/// What says that the kernel cannot: where it was read, and what was there. `None` where the kernel can.
+fn witness(host: &HostView) -> Result<Option<(String, String)>, Missing> {
+    let config = match &host.kernel.config {
+        Ok(config) if config.has("NO_HZ_FULL") => return Ok(None),
+        Ok(config) => {
+            return Ok(Some((config.path.clone(), "no CONFIG_NO_HZ_FULL=y".to_owned())));
         }
-        (Err(_), Err(file)) if file.is_absence() && has_the_file(host)? => {
-            let confidence = match host.origin {
-                Origin::Live | Origin::Capture => Confidence::High,
-                Origin::Tree => Confidence::Low,
-            };
-            Ok(Some((confidence, file.what.clone(), "does not exist".to_owned())))
+        Err(config) => config,
+    };
+    // Kernels before 4.1 have neither file, with the option or without.
+    let has_such_files = || -> Result<bool, Missing> {
+        Ok(host.isolation.isolated.is_ok() || host.kernel.version()? >= (4, 1))
+    };
+    match &host.isolation.nohz_full {
+        Err(file) if file.is_absence() && !has_such_files()? => Err(config.clone()),
+        Err(file) if file.is_absence() => {
+            Ok(Some((file.what.clone(), "does not exist".to_owned())))
         }
-        (Err(config), _) => Err(config.clone()),
-    }
-}
-
-/// Whether this kernel would have the file if it had the option.
-fn has_the_file(host: &HostView) -> Result<bool, Missing> {
-    match host.kernel.version() {
-        Ok(version) => Ok(version >= (4, 1)),
-        Err(missing) if host.origin == Origin::Live => Err(missing),
-        // A copy that does not name its kernel is likely to be of one made in the last ten years.
-        Err(_) => Ok(true),
+        Err(file) => Err(file.clone()),
+        Ok(_) => Ok(None),
     }
 }
 
@@ -141,12 +141,45 @@ mod tests {
         );
     }
 
+    /// CPUs 2-7 of eight are asked for; all were busy for ten days, and took `count` timer interrupts where the others took
+    /// 864 million. Nothing else of the folder of CPUs was collected.
+    fn sysinfo(count: u64, more: &str) -> String {
+        let cpus = "/sys/devices/system/cpu";
+        let counts = format!("{count} ").repeat(6);
+        let times: String = (0..8)
+            .map(|cpu| format!("cpu{cpu} 77760000 0 4320000 4320000 0 0 0 0 0 0\n"))
+            .collect();
+        format!(
+            "fullclock capture 1 (imported)\n//- {cpus}/online\n0-7\n//- {cpus}/possible\n0-7\n\
+             //- {cpus}/present\n0-7\n//- /proc/cmdline\nisolcpus=2-7 nohz_full=2-7\n\
+             //- /proc/uptime\n864000.00 6912000.00\n//- /proc/stat\n{times}\
+             //- /proc/sys/kernel/osrelease\n4.18.0-305.el8.x86_64\n\
+             //- /proc/interrupts\nCPU0 CPU1 CPU2 CPU3 CPU4 CPU5 CPU6 CPU7\n\
+             LOC: 864000000 864000000 {counts} Local timer interrupts\n{more}"
+        )
+    }
+
     #[test]
-    fn in_somebody_elses_copy_an_absent_file_is_thin_evidence() {
-        let copy = format!("fullclock capture 1 (imported)\n{LINE}{RELEASE}");
-        let host = host::view(&host::Captured::parse(&copy).unwrap());
-        let findings = (CHECK.run)(&host).unwrap();
-        assert_eq!(findings[0].confidence, crate::finding::Confidence::Low);
+    fn a_file_that_nobody_collected_says_nothing_of_the_kernel() {
+        let unknown = "unknown: /sys/devices/system/cpu/nohz_full is not in this copy of the host";
+        assert_eq!(verdict(&CHECK, &sysinfo(864_000_000, "")), unknown);
+        let whole = "//- /sys/devices/system/cpu/kernel_max\n8191\n//- /sys/devices/system/cpu/offline\n\n\
+                     //- /sys/devices/system/cpu/uevent\n\n";
+        assert!(
+            verdict(&CHECK, &sysinfo(864_000_000, whole))
+                .starts_with("medium: nohz_full=2-7 has no effect")
+        );
+    }
+
+    #[test]
+    fn a_busy_cpu_that_took_few_ticks_shows_that_the_kernel_can() {
+        assert_eq!(verdict(&CHECK, &sysinfo(864_000, "")), "clean");
+        let ineffective = crate::checks::find("nohz-full-ineffective").unwrap();
+        assert_eq!(verdict(ineffective, &sysinfo(864_000, "")), "clean");
+        assert!(
+            verdict(ineffective, &sysinfo(864_000_000, ""))
+                .starts_with("medium: nohz_full CPUs took 1000 timer interrupts a second")
+        );
     }
 
     #[test]
@@ -167,8 +200,9 @@ mod tests {
     #[test]
     fn an_old_kernel_without_configuration_is_unknown() {
         let release = "//- /proc/sys/kernel/osrelease\n3.16.0\n";
+        let (line, _) = LINE.split_once("//- /sys/devices/system/cpu/isolated").unwrap();
         assert_eq!(
-            verdict(&CHECK, &format!("{LINE}{release}")),
+            verdict(&CHECK, &format!("{line}{release}")),
             "unknown: the kernel's configuration cannot be read: there is no /proc/config.gz or /boot/config-3.16.0"
         );
     }

@@ -61,12 +61,13 @@ fn run(host: &HostView) -> Verdict {
         1 => "second".to_owned(),
         _ => format!("{seconds} seconds"),
     };
+    let (source, value) = host.isolation.tickless_source();
     let message = format!("the kernel folds memory statistics on nohz_full CPUs every {every}");
     Ok(vec![
         Finding::new(Severity::Low, confidence, message)
             .on(tickless.clone(), host.topology.n_online())
             .evidence("/proc/sys/vm/stat_interval", seconds)
-            .evidence("/sys/devices/system/cpu/nohz_full", tickless)
+            .evidence(source, value)
             .cost(
                 format!("one timer interrupt and one kernel worker every {every} on each of these CPUs"),
                 "a count on a tickless busy CPU: 2 timer interrupts a second with the interval at 1, 1 with it at 60",
