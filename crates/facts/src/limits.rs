@@ -66,6 +66,8 @@ const FILES: &[(&str, usize)] = &[
     // kernels; lists of CPUs may be longer than a page of 4 KiB (drivers/base/topology.c).
     ("/sys/**", 64 * KIB),
     ("/dev/**", 4 * KIB),
+    // The text files of a supportconfig, of which one holds all of /proc/sys.
+    ("/*.txt", 16 * MIB),
     // Configuration, and outputs of programs in a bundle.
     ("/**", MIB),
 ];

@@ -20,7 +20,11 @@ pub enum OpenError {
 /// The copy of a host at `path`: a folder, an archive, or a folder in an archive (`bundle.tgz/nodes/a`).
 pub fn open_root(path: &Path) -> Result<Box<dyn Source>, OpenError> {
     if path.is_dir() {
-        return Ok(Box::new(Live::copy(path)?));
+        let copy = Live::copy(path);
+        return match copy.is_err().then(|| Archive::of_texts(path)).flatten() {
+            Some(texts) => Ok(Box::new(texts)),
+            None => Ok(Box::new(copy?)),
+        };
     }
     for file in path.ancestors() {
         if file.exists() && !file.is_dir() {
@@ -54,6 +58,39 @@ mod tests {
         assert_eq!(name(&archive.join("nodes/b")), Ok("b".to_owned()));
         for other in &open_root(&archive).unwrap().roots()[1..] {
             assert_eq!(name(Path::new(other)), Ok("b".to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_supportconfig_is_a_host_as_an_archive_and_unpacked() {
+        let folder = tempfile::tempdir().unwrap();
+        let bundle = folder.path().join("scc_db1_240101_1200");
+        std::fs::create_dir(&bundle).unwrap();
+        let head = "#==[ Configuration File ]===========================#\n#";
+        let texts = [
+            ("basic-environment.txt", "#==[ Command ]==#\n# /bin/date\nnow\n".to_owned()),
+            ("hardware.txt", format!("{head} /proc/cpuinfo\nprocessor : 0\n\n\n")),
+            (
+                "proc.txt",
+                format!(
+                    "{head} /proc/sys/kernel/osrelease\n5.14.21\n\n{head} /proc/sys/kernel/nmi_watchdog - File not found\n"
+                ),
+            ),
+        ];
+        for (name, text) in texts {
+            std::fs::write(bundle.join(name), text).unwrap();
+        }
+        let mut tar = tar::Builder::new(Vec::new());
+        tar.append_dir_all("scc_db1_240101_1200", &bundle).unwrap();
+        let archive = folder.path().join("scc.tar");
+        std::fs::write(&archive, tar.into_inner().unwrap()).unwrap();
+        for path in [folder.path(), &bundle, &archive] {
+            let host = open_root(path).unwrap();
+            assert_eq!(host.text("/proc/cpuinfo"), Ok("processor : 0\n".to_owned()));
+            assert_eq!(host.text("/proc/sys/kernel/osrelease"), Ok("5.14.21\n".to_owned()));
+            let watchdog = "/proc/sys/kernel/nmi_watchdog";
+            assert_eq!(host.text(watchdog), Err(Missing::absent(watchdog)));
+            assert_eq!(host.text("/proc/stat"), Err(Missing::not_collected("/proc/stat")));
         }
     }
 

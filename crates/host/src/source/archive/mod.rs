@@ -8,6 +8,7 @@ mod budget;
 mod compression;
 mod roots;
 mod scan;
+mod supportconfig;
 mod tree;
 
 use super::absence::{self, At, Kept};
@@ -19,8 +20,10 @@ use facts::ipmi::Question;
 use facts::{Fact, Missing, Origin, Why, msr};
 use scan::Scan;
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
+use supportconfig::Sections;
 use tree::{Node, Tree, Unfound};
 
 /// Why an archive holds no host.
@@ -74,6 +77,8 @@ pub struct Archive {
     /// Paths of the hosts in it, that of the tree first.
     roots: Vec<String>,
     collector: OnceCell<Option<Known>>,
+    /// Files of which the copy says that the host has none.
+    absent: BTreeSet<String>,
 }
 
 impl Archive {
@@ -127,14 +132,33 @@ impl Archive {
             "" => name.to_owned(),
             root => format!("{name}/{root}"),
         };
-        let roots = roots.iter().map(whole).collect();
-        Ok(Archive { tree, roots, collector: OnceCell::new() })
+        Ok(Archive::of(tree, roots.iter().map(whole).collect()))
+    }
+
+    /// The supportconfig that was unpacked to `folder`, or to a folder in it.
+    pub(super) fn of_texts(folder: &Path) -> Option<Archive> {
+        let (tree, root) = supportconfig::in_folder(folder)?;
+        Some(Archive::of(tree, vec![root.display().to_string()]))
+    }
+
+    fn of(tree: Tree, roots: Vec<String>) -> Archive {
+        let archive = Archive { tree, roots, collector: OnceCell::new(), absent: BTreeSet::new() };
+        let is_tree = ["/proc", "/sys"].iter().any(|it| archive.tree.find(it, true).is_ok());
+        match supportconfig::sections(&archive.tree).filter(|_| !is_tree) {
+            // Whose it is shows in the texts only.
+            Some(Sections { tree, absent }) => {
+                let collector = OnceCell::from(archive.collector());
+                Archive { tree, absent, collector, roots: archive.roots }
+            }
+            None => archive,
+        }
     }
 
     fn find(&self, path: &str, follow: bool) -> Fact<&Node> {
         let failed =
             |error: &str| Missing { what: path.to_owned(), why: Why::Failed(error.to_owned()) };
         let missing = |unfound| match unfound {
+            Unfound::Nothing if self.absent.contains(path) => Missing::absent(path),
             Unfound::Nothing => absence::missing(path, self),
             Unfound::Loop => failed("too many levels of symbolic links"),
             Unfound::TooManySteps => {

@@ -4,6 +4,7 @@
 //! that `boot` and `etc` come before. Trees are therefore kept for every folder that may turn out to be a
 //! root, and thrown away when it does not.
 
+use super::supportconfig;
 use super::tree::{Node, Tree, components};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -109,9 +110,15 @@ impl Roots {
         self.trees.values().fold(0, |sum, tree| sum.saturating_add(tree.memory))
     }
 
-    /// The host's tree, its root, and the roots of other hosts that are not below it.
+    /// The host's tree, its root, and the roots of other hosts that are not below it. Where no folder shows a root, a supportconfig is
+    /// one.
     pub(super) fn finish(mut self) -> Option<(Tree, Vec<String>)> {
-        let host = self.host?;
+        let is_supportconfig = |tree: &Tree| tree.find(supportconfig::FILES[0], false).is_ok();
+        let of_texts = || {
+            let mut roots = self.trees.iter().filter(|(_, tree)| is_supportconfig(tree));
+            roots.next().map(|(root, _)| root.clone())
+        };
+        let host = self.host.or_else(of_texts)?;
         let others = self.others.iter().filter(|it| !it.starts_with(&host));
         let roots = std::iter::once(&host).chain(others).map(|it| it.join("/")).collect();
         Some((self.trees.remove(&host)?, roots))
@@ -120,7 +127,7 @@ impl Roots {
 
 /// Whether a file of this name is kept that lies in a root itself.
 fn is_of_root(name: &str) -> bool {
-    MARK_FILES.contains(&name)
+    MARK_FILES.contains(&name) || supportconfig::FILES.contains(&name)
 }
 
 fn starts_with(path: &[&str], root: &[String]) -> bool {
