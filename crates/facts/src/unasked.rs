@@ -158,6 +158,7 @@ fn topology() -> Topology {
     Topology {
         online: none("list of online CPUs"),
         present: none("list of present CPUs"),
+        is_by_folders: false,
         standby: CpuSet::default(),
         smt_control: none("smt/control"),
         possible: none("list of possible CPUs"),

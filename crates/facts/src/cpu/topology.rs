@@ -12,6 +12,9 @@ pub struct Topology {
     pub online: Fact<CpuSet>,
     /// CPUs that are plugged in.
     pub present: Fact<CpuSet>,
+    /// Whether `present` comes from the folders of CPUs, and which of them run from the files `online` in these: of a copy
+    /// of a host without the lists.
+    pub is_by_folders: bool,
     /// CPUs that are plugged in and belong to nobody, of a mainframe (`configure` is 0).
     pub standby: CpuSet,
     /// Whether cores may use more than one of their threads: `on`, `off`, `forceoff`, `notsupported`,

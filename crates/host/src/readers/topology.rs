@@ -3,30 +3,74 @@
 //! The list of a group is read from its first CPU only: a machine of 1,024 CPUs has 16 packages to ask about.
 
 use crate::Source;
+use facts::cpu::cpuinfo::CpuInfo;
 use facts::cpu::topology::Topology;
 use facts::system::cpu_times::CpuTimes;
 use facts::system::interrupts::Interrupts;
 use facts::system::isolation::{RcuThread, allowed_cpus, asked, callbacks_of};
 use facts::system::process::{Process, kernel_threads};
-use facts::{CpuSet, Fact, HostView, Missing, parse};
+use facts::{CpuSet, Fact, HostView, Missing, Why, parse};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
 /// Which CPUs there are.
 pub(super) fn read_cpus(source: &dyn Source, host: &mut HostView) {
     let list = |name: &str| source.parsed(&format!("{CPUS}/{name}"), CpuSet::parse_list);
+    let (present, online) = (list("present"), list("online"));
+    let lists_are_left_out =
+        |it: &Fact<CpuSet>| matches!(it, Err(Missing { why: Why::NotCollected, .. }));
+    let folders = match &host.cpuinfo {
+        Ok(info) if lists_are_left_out(&present) && info.is_x86() => by_folders(source, info),
+        _ => None,
+    };
     // Without sysfs, the CPUs of /proc/cpuinfo are the online ones.
-    let online = list("online").or_else(|missing| match &host.cpuinfo {
-        Ok(info) if !info.clocks.is_empty() => Ok(info.clocks.iter().map(|(cpu, _)| cpu).collect()),
+    let online = online.or_else(|missing| match (&folders, &host.cpuinfo) {
+        (Some(folders), _) => Ok(folders.online.clone()),
+        (None, Ok(info)) if !info.clocks.is_empty() => Ok(listed(info)),
         _ => Err(missing),
     });
     let topology = &mut host.topology;
-    topology.present = list("present");
+    topology.is_by_folders = folders.is_some();
+    topology.present = folders.map_or(present, |it| Ok(it.present));
     topology.standby = standby(source, &topology.present, &online);
     topology.smt_control = source.parsed(&format!("{CPUS}/smt/control"), parse::line);
     topology.possible = list("possible");
     topology.core_types = core_types(source);
     topology.online = online;
+}
+
+/// The CPUs of a copy that has their folders and no lists.
+struct Folders {
+    present: CpuSet,
+    online: CpuSet,
+}
+
+/// On x86 each CPU that is plugged in has a folder, and one that can be unplugged a file `online` in it
+/// (arch/x86/kernel/topology.c, drivers/base/cpu.c). `None` where no such file was collected.
+fn by_folders(source: &dyn Source, info: &CpuInfo) -> Option<Folders> {
+    let listed = listed(info);
+    let (mut present, mut online) = (CpuSet::default(), CpuSet::default());
+    let mut n_files = 0;
+    for cpu in source.numbered(CPUS, "cpu").ok()? {
+        let file = source.parsed(&format!("{CPUS}/cpu{cpu}/online"), parse::switch);
+        n_files += usize::from(file.is_ok());
+        // The CPU that the machine started with has none. An offline one always has.
+        let runs = match file {
+            Ok(runs) => runs,
+            Err(_) if listed.contains(cpu) => true,
+            Err(_) => continue,
+        };
+        if runs {
+            online.insert(cpu);
+        }
+        present.insert(cpu);
+    }
+    (n_files > 0).then_some(Folders { present, online })
+}
+
+/// The CPUs that /proc/cpuinfo lists.
+fn listed(info: &CpuInfo) -> CpuSet {
+    info.clocks.iter().map(|(cpu, _)| cpu).collect()
 }
 
 /// Which of them share a core and a package.

@@ -194,6 +194,7 @@ mod tests {
         Topology {
             online: Ok(set("0-7")),
             present: Err(absent()),
+            is_by_folders: false,
             standby: CpuSet::default(),
             smt_control: Err(absent()),
             possible: Err(absent()),

@@ -14,7 +14,8 @@ pub(crate) const CHECK: Check = Check {
     title: "CPUs are plugged in but offline",
     doc: "\
 ## What it looks at
-The CPUs in /sys/devices/system/cpu/present that are not in `online`. CPUs that are only `possible` (room for
+The CPUs in /sys/devices/system/cpu/present that are not in `online`; in a copy of an x86 host without these lists the
+file `online` of each CPU. CPUs that are only `possible` (room for
 hotplug) are not looked at, nor standby CPUs of a mainframe. On a Xeon Gold or Platinum also whether every core has
 its second thread. On POWER a lower level of multithreading (`ppc64_cpu --smt=2`) keeps the further threads of every core
 offline, and newer kernels show it as a number in `smt/control`: it is a choice, and only noted.
@@ -72,10 +73,16 @@ fn offline(host: &HostView) -> Verdict {
         None if share >= MANY => (Severity::Medium, String::new()),
         None => (Severity::Low, String::new()),
     };
-    let mut finding =
-        Finding::new(severity, Confidence::High, format!("plugged in, but offline{because}"))
+    let finding =
+        Finding::new(severity, Confidence::High, format!("plugged in, but offline{because}"));
+    let mut finding = match offline.first() {
+        Some(cpu) if host.topology.is_by_folders => {
+            finding.evidence(format!("/sys/devices/system/cpu/cpu{cpu}/online"), 0)
+        }
+        _ => finding
             .evidence("/sys/devices/system/cpu/present", present)
-            .evidence("/sys/devices/system/cpu/online", online);
+            .evidence("/sys/devices/system/cpu/online", online),
+    };
     if severity > Severity::Info {
         // The kernel refuses the threads that smt/control keeps off, one by one (`cpu_smt_allowed` in kernel/cpu.c).
         finding = match host.topology.smt_control.as_deref() {
@@ -272,6 +279,21 @@ mod tests {
             verdict(&CHECK, &host("0-15", "0-3", "//- /run/systemd/container\nlxc\n")),
             "unknown: which CPUs are offline: not available in a guest of the container (lxc)"
         );
+    }
+
+    #[test]
+    fn a_copy_without_the_lists_has_a_file_of_each_cpu() {
+        let copy = |files: [&str; 3]| {
+            let cpu = "//- /sys/devices/system/cpu/cpu";
+            let of = |(n, state): (usize, &str)| format!("{cpu}{}/online\n{state}\n", n + 1);
+            let files: String = files.into_iter().enumerate().map(of).collect();
+            let cpuinfo = "//- /proc/cpuinfo\nvendor_id : GenuineIntel\nflags : sse2\n\nprocessor : 0\ncpu MHz : 2100\nprocessor : 1\ncpu MHz : 2100\n";
+            let head = "fullclock capture 1 (imported)";
+            verdict(&CHECK, &format!("{head}\n{cpuinfo}{cpu}0/topology/core_id\n0\n{files}"))
+        };
+        assert_eq!(copy(["1", "0", "0"]), "medium: plugged in, but offline [CPUs 2-3 (2 of 4)]");
+        assert_eq!(copy(["1", "1", "1"]), "clean");
+        assert!(copy(["!denied"; 3]).starts_with("unknown: "));
     }
 
     #[test]
