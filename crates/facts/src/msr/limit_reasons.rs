@@ -12,6 +12,7 @@
 
 use super::{Register, intel};
 use crate::cpu::cpuinfo::CpuInfo;
+use crate::{Missing, Why};
 
 /// The layout of the limit reasons of a model.
 #[derive(Debug)]
@@ -46,9 +47,34 @@ pub enum Kind {
     Normal,
 }
 
+/// Models of family 6 from before such registers: up to Ivy Bridge, and the Atoms up to Airmont (SDM vol. 4, the tables of
+/// these processors). Every earlier one has a lower number than Nehalem's.
+const BEFORE: &[u32] = &[
+    0x1a, 0x1e, 0x1f, 0x2e, 0x25, 0x2c, 0x2f, 0x2a, 0x2d, 0x3a, 0x3e, // Nehalem to Ivy Bridge
+    0x1c, 0x1d, 0x26, 0x27, 0x35, 0x36, 0x37, 0x4a, 0x4c, 0x4d, 0x5a, 0x5d,
+    0x75, // Dunnington, Atoms
+];
+const NEHALEM: u32 = 0x1a;
+
+/// Why the limit reasons of a processor are not known although it may have such a register: those of Goldmont, of Xeon Phi, and of
+/// Alder Lake, Sapphire Rapids and later have other bits than those that were checked against a manual. `None` where
+/// [`Layout::of`] knows them, and where there are none.
+pub fn undecoded(cpuinfo: &CpuInfo) -> Option<Missing> {
+    let is_before = match (cpuinfo.family, cpuinfo.model) {
+        (6, model) => model < NEHALEM || BEFORE.contains(&model),
+        (family, _) => matches!(family, 0..=5 | 15),
+    };
+    (cpuinfo.is_intel() && !is_before && Layout::of(cpuinfo).is_none()).then(|| {
+        let (family, model) = (cpuinfo.family, cpuinfo.model);
+        let why =
+            format!("the bits of family {family}, model {model} are not known to this program");
+        Missing { what: "core limit reasons (MSR 0x64f)".to_owned(), why: Why::Failed(why) }
+    })
+}
+
 impl Layout {
-    /// The layout of a processor; `None` where it has no such register, or where this program does not read it: the
-    /// bits of Sapphire Rapids and later were not checked against the manual.
+    /// The layout of a processor; `None` where it has no such register, or where its bits are not known here
+    /// ([`undecoded`]).
     pub fn of(cpuinfo: &CpuInfo) -> Option<&'static Layout> {
         match (cpuinfo.family, cpuinfo.model) {
             _ if !cpuinfo.is_intel() => None,
@@ -220,10 +246,17 @@ mod tests {
     }
 
     #[test]
-    fn the_register_of_sapphire_rapids_is_not_read() {
-        let info =
-            CpuInfo { vendor: "GenuineIntel".into(), family: 6, model: 0x8f, ..CpuInfo::default() };
-        assert!(Layout::of(&info).is_none());
+    fn a_model_is_decoded_or_not_known_or_has_no_such_register() {
+        let told = |family, model| {
+            let vendor = "GenuineIntel".into();
+            let info = CpuInfo { vendor, family, model, ..CpuInfo::default() };
+            (Layout::of(&info).is_some(), undecoded(&info).is_some())
+        };
+        assert_eq!([told(6, 0x55), told(6, 0x3f)], [(true, false); 2]);
+        // Sapphire Rapids, Goldmont, Xeon Phi, and one of a later family.
+        assert_eq!([told(6, 0x8f), told(6, 0x5c), told(6, 0x57), told(19, 1)], [(false, true); 4]);
+        // Ivy Bridge-EP, Core 2, Pentium 4.
+        assert_eq!([told(6, 0x3e), told(6, 0x17), told(15, 4)], [(false, false); 3]);
     }
 
     /// A blade of 2010 whose chassis pulled PROCHOT#, and the same blade before it did.

@@ -13,7 +13,7 @@ use crate::finding::{Confidence, Finding, Severity};
 use crate::occ;
 use facts::ipmi::PowerLimit;
 use facts::msr::intel::{PACKAGE_THERM_STATUS, THERM_STATUS};
-use facts::msr::limit_reasons::Layout;
+use facts::msr::limit_reasons::{Layout, undecoded};
 use facts::msr::thermal_status::{CRITICAL, TOO_HOT};
 use facts::{CpuSet, Elsewhere, HostView, Missing};
 use signals::{IsLog, Signals};
@@ -26,7 +26,8 @@ pub(crate) const CHECK: Check = Check {
 ## What it looks at
 Bit 2 of IA32_THERM_STATUS (MSR 0x19C, each core) and IA32_PACKAGE_THERM_STATUS (0x1B1): another device pulls PROCHOT#.
 Bits 0 and 4 of both: the processor's own temperature. The limit reasons of processors that document them:
-0x64F from Skylake to Ice Lake, 0x690 on Haswell and Broadwell. What is only in a log (bit 3, and bits 31:16 of
+0x64F from Skylake to Ice Lake, 0x690 on Haswell and Broadwell. On later models the other two registers are looked at, and
+nothing in them is unknown and not clean. What is only in a log (bit 3, and bits 31:16 of
 the limit reasons) is reported as such: it happened since boot, or since somebody cleared it, at no known time.
 On AMD the files of the driver hsmp_acpi (amd_hsmp on older kernels) (`prochot_status`, `pwr_current_active_freq_limit_source`), which newer kernels
 have on EPYC 7003 and later. On POWER the reasons that the on-chip controller counts (`throttle_stats`): low where they are only counts, high where
@@ -87,9 +88,10 @@ fn run(host: &HostView) -> Verdict {
     }
     let unknown = missing.iter().find(|missing| !missing.is_absence());
     let neither_register = missing.get(1).and(missing.first());
-    match unknown.or(neither_register) {
-        Some(&missing) => Err(missing.into()),
-        None => Ok(Vec::new()),
+    match (unknown.or(neither_register), undecoded(info)) {
+        (Some(&missing), _) => Err(missing.into()),
+        (None, Some(undecoded)) => Err(undecoded),
+        (None, None) => Ok(Vec::new()),
     }
 }
 
@@ -282,6 +284,17 @@ mod tests {
             "info: a power limit holds the clock down at this moment [CPUs 0,2 (2 of 4)]"
         );
         assert_eq!(verdict(&CHECK, &host(["0x88450400", COOL], COOL, "0x0")), "clean");
+    }
+
+    #[test]
+    fn limit_reasons_that_nobody_decodes_are_never_clean() {
+        let sapphire_rapids = host([COOL; 2], COOL, "0x10001").replace(": 85", ": 143");
+        assert_eq!(
+            verdict(&CHECK, &sapphire_rapids),
+            "unknown: core limit reasons (MSR 0x64f) cannot be read: the bits of family 6, model 143 are not known to this program"
+        );
+        let pulled = host(["0x881f000c", COOL], COOL, "0x0").replace(": 85", ": 143");
+        assert!(verdict(&CHECK, &pulled).starts_with("high: PROCHOT#"));
     }
 
     #[test]
