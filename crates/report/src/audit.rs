@@ -86,6 +86,7 @@ fn known(fact: &Fact<String>) -> Option<&str> {
 /// The audit in one or two sentences.
 pub fn verdict(host: &HostView, audit: &Audit) -> String {
     let found = match audit.findings.as_slice() {
+        [] if audit.clean.is_empty() => "Nothing could be judged.".to_owned(),
         [] => "No findings.".to_owned(),
         [(_, worst)] => {
             format!("1 finding, {}: {}.", worst.severity.name(), in_short(&worst.message))

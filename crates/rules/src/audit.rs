@@ -17,6 +17,13 @@ pub struct Audit {
     pub clean: Vec<&'static Check>,
 }
 
+impl Audit {
+    /// Whether no check could say anything of the host, for better or worse.
+    pub fn judged_nothing(&self) -> bool {
+        self.findings.is_empty() && self.clean.is_empty()
+    }
+}
+
 /// Runs every check of the list on one host.
 pub fn audit(host: &HostView) -> Audit {
     let mut audit = Audit {
@@ -57,6 +64,7 @@ mod tests {
     fn where_nothing_was_read_every_check_is_unknown_and_none_is_clean() {
         let nothing_read = audit(&host_of("fullclock capture 1\n"));
         assert_eq!(ids(&nothing_read.unknown), CHECKS.iter().map(|it| it.id).collect::<Vec<_>>());
+        assert!(nothing_read.judged_nothing());
     }
 
     #[test]

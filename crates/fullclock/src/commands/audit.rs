@@ -4,7 +4,7 @@ use crate::cli::{Arguments, Level};
 use crate::head::head;
 use crate::output;
 use crate::result::ResultArguments;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use engine::advised;
 use host::Answered;
@@ -42,6 +42,9 @@ pub(super) fn run(arguments: &Arguments, options: &AuditOptions) -> Result<ExitC
         }
     };
     destination.print(&text)?;
+    if audit.judged_nothing() {
+        bail!("{name}: no check found what it needs, so nothing could be judged");
+    }
     Ok(if fails(&audit, &arguments.audit.fail_on) { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 

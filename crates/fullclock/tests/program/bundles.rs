@@ -29,7 +29,8 @@ fn text(path: &Path) -> &str {
 #[test]
 fn a_boot_line_of_megabytes_is_refused_with_its_length_and_not_printed() {
     let line = "nohz_full=1 isolcpus=2-3 ".repeat(100_000);
-    let host = tree(&[("sys/devices/system/cpu/online", "0-3\n"), ("proc/cmdline", &line)]);
+    let cpus = ["online", "present"].map(|it| format!("sys/devices/system/cpu/{it}"));
+    let host = tree(&[(&*cpus[0], "0-3\n"), (&*cpus[1], "0-3\n"), ("proc/cmdline", &line)]);
     for arguments in [&["-v"][..], &["--json"]] {
         let said = printed(&[arguments, &["--root", text(host.path())]].concat());
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -42,8 +43,8 @@ fn a_boot_line_of_megabytes_is_refused_with_its_length_and_not_printed() {
 fn names_and_values_of_a_bundle_neither_steer_the_terminal_nor_begin_a_line() {
     let cpu = "Xeon \u{202e}\u{2066}x\u{200b}\u{2028}\u{1b}[31m\u{feff}";
     let cpuinfo = format!("processor\t: 0\nmodel name\t: {cpu}\n");
-    let online = ("sys/devices/system/cpu/online", "0\n");
-    let host = tree(&[("proc/cpuinfo", &cpuinfo), online]);
+    let cpus = ["online", "present"].map(|it| format!("sys/devices/system/cpu/{it}"));
+    let host = tree(&[("proc/cpuinfo", &cpuinfo), (&*cpus[0], "0\n"), (&*cpus[1], "0\n")]);
     let unseen = |it: char| {
         it.is_control() && it != '\n' || "\u{202e}\u{2066}\u{200b}\u{2028}\u{feff}".contains(it)
     };
@@ -70,7 +71,8 @@ fn the_name_of_another_host_in_an_archive_stays_in_its_line() {
     fs::write(&file, tar.into_inner().unwrap()).unwrap();
     let output = fullclock(&["--root", text(&file)]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(said.lines().count(), 1, "{said}");
+    // The other one says that nothing could be judged.
+    assert_eq!(said.lines().count(), 2, "{said}");
     assert!(said.contains(r"nodes/b\nFAKE  CRITICAL line\n"), "{said}");
 }
 
@@ -92,8 +94,24 @@ fn a_copy_in_which_nothing_can_be_read_is_no_host() {
 }
 
 #[test]
+fn a_copy_of_which_nothing_could_be_judged_says_so_and_fails() {
+    let host = tree(&[("proc/interrupts", "           CPU0\nLOC:  7  Local timer interrupts\n")]);
+    for arguments in [&[][..], &["-q"], &["--json"]] {
+        let arguments = [&["--root", text(host.path())][..], arguments].concat();
+        let output = fullclock(&arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("nothing could be judged"), "{arguments:?}: {said}");
+    }
+    let output = fullclock(&["--root", text(host.path())]).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("Nothing could be judged.") && !said.contains("No findings"), "{said}");
+}
+
+#[test]
 fn a_check_without_a_verdict_fails_a_pipeline_that_asks_for_it() {
-    let host = tree(&[("sys/devices/system/cpu/online", "0\n")]);
+    let cpus = ["online", "present"].map(|it| format!("sys/devices/system/cpu/{it}"));
+    let host = tree(&[(&*cpus[0], "0\n"), (&*cpus[1], "0\n")]);
     let root = ["--root", text(host.path())];
     let with = |levels: &[&'static str]| code(&[&root[..], levels].concat());
     assert_eq!(with(&[]), 0);
