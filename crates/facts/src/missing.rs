@@ -26,7 +26,7 @@ const LEFT_ALONE: &str =
 
 const NOT_SHOWN: &str = "no file shows it";
 
-const TOO_IDLE: &str = "the CPUs were idle, or it is not known which of them worked";
+const TOO_IDLE: &str = "the CPUs were idle, or which of them worked is unknown";
 
 const NO_DEVICE: &str =
     "the driver has an interface to the management controller, and no module makes a device of it";

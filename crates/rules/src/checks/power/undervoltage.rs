@@ -21,7 +21,7 @@ down is high, a voltage that is too low medium, one that was low. Other boards h
 
 ## Why it matters
 Below 4.63 V the firmware holds the clock of the processor down, to 600 MHz on many boards, until there is enough voltage again. The governor
-and `scaling_cur_freq` do not show it: the clock that Linux asked for stays in the file. A supply that is strong enough
+and `scaling_cur_freq` do not show it: the requested clock stays in the file. A supply that is strong enough
 for an idle board is not for a busy one.
 
 ## When to leave it alone

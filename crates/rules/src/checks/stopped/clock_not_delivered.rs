@@ -188,7 +188,7 @@ mod tests {
         let idle = verdict(&CHECK, &host(ARM, PI, IDLE));
         assert_eq!(
             idle,
-            "unknown: the clock of a busy CPU cannot be read: the CPUs were idle, or it is not known which of them worked"
+            "unknown: the clock of a busy CPU cannot be read: the CPUs were idle, or which of them worked is unknown"
         );
         let unknown = host(ARM, PI, "");
         assert!(verdict(&CHECK, &unknown).starts_with("high: "));
