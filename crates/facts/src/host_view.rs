@@ -13,6 +13,7 @@ use crate::cpu::topology::Topology;
 use crate::links::infiniband::Infiniband;
 use crate::links::network::Network;
 use crate::links::pcie::Pcie;
+use crate::log::KernelLog;
 use crate::msr::{Msrs, hwp, intel};
 use crate::power::board::BoardPower;
 use crate::power::cap::PowerCap;
@@ -108,6 +109,8 @@ pub struct HostView {
     pub pcie: Pcie,
     /// Network adapters, and the NUMA nodes they can be near to.
     pub network: Network,
+    /// The messages of the kernel that tell of the clock.
+    pub log: Fact<KernelLog>,
 }
 
 /// Where the answers about a host come from.

@@ -17,6 +17,7 @@ mod host_view;
 pub mod ipmi;
 pub mod limits;
 pub mod links;
+pub mod log;
 mod missing;
 pub mod msr;
 pub mod netlink;

@@ -65,9 +65,15 @@ const FILES: &[(&str, usize)] = &[
     // An attribute is at most a page (Documentation/filesystems/sysfs.rst), which is 64 KiB on some arm64 and POWER
     // kernels; lists of CPUs may be longer than a page of 4 KiB (drivers/base/topology.c).
     ("/sys/**", 64 * KIB),
+    // 32 MiB at most by the kernel's build (CONFIG_LOG_BUF_SHIFT in init/Kconfig), and the fields before each message.
+    ("/dev/kmsg", LARGEST_FILE),
     ("/dev/**", 4 * KIB),
     // The text files of a supportconfig, of which one holds all of /proc/sys.
     ("/*.txt", 16 * MIB),
+    // Logs of weeks. A longer one is not read: what it says is unknown.
+    ("/var/log/**", LARGEST_FILE),
+    ("/sos_commands/kernel/**", LARGEST_FILE),
+    ("/sos_commands/logs/**", LARGEST_FILE),
     // Configuration, and outputs of programs in a bundle.
     ("/**", MIB),
 ];

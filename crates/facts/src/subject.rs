@@ -90,6 +90,8 @@ pub enum Subject {
     Network,
     /// Of `network`: who serves the interrupts of adapters.
     AdapterInterrupts,
+    /// `log`: the kernel's log is read whole.
+    Log,
 }
 
 /// A set of subjects.

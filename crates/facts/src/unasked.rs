@@ -85,6 +85,7 @@ impl HostView {
             infiniband: Infiniband { ports: none("InfiniBand ports") },
             pcie: Pcie { links: none("PCIe links") },
             network: network(),
+            log: none("the kernel's log"),
         }
     }
 }

@@ -70,13 +70,23 @@ fn unfolded(lines: &str) -> String {
     lines.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// What a pasted text means.
-pub fn explanation(explanation: &Explanation) -> Document {
-    let mut document = Document::new(explanation.what);
+/// What a pasted text means: all that was recognised in it, first to last.
+pub fn explanation(first: &Explanation, others: &[Explanation]) -> Document {
+    let mut document = Document::new(first.what);
+    explained(&mut document, first);
+    for other in others {
+        document.heading(other.what);
+        explained(&mut document, other);
+    }
+    document
+}
+
+fn explained(document: &mut Document, explanation: &Explanation) {
     for paragraph in &explanation.meaning {
         document.paragraph(Text::sentence(paragraph));
     }
-    let checks = explanation.checks.join(", ");
-    document.note(format!("Checks that look for the cause: {checks}"));
-    document
+    if !explanation.checks.is_empty() {
+        let checks = explanation.checks.join(", ");
+        document.note(format!("Checks that look for the cause: {checks}"));
+    }
 }

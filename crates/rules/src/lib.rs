@@ -13,6 +13,7 @@ pub mod commands;
 pub mod curve;
 pub mod documentation;
 pub mod finding;
+mod heat;
 pub mod hypervisors;
 pub mod interval;
 mod kernel_threads;

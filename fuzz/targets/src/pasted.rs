@@ -5,9 +5,12 @@ use rules::profile::Profile;
 
 pub(crate) fn run(input: &[u8]) {
     let text = crate::text(input);
-    if let Some(explanation) = rules::pasted::explain(text) {
+    for explanation in rules::pasted::explain(text) {
         assert!(!explanation.meaning.is_empty(), "{}", explanation.what);
     }
+    // A capture keeps an excerpt of a log, which has to say the same.
+    let excerpt = facts::log::excerpt(text);
+    assert_eq!(facts::log::messages_of(&excerpt), facts::log::messages_of(text), "{excerpt:?}");
     if let Ok(profile) = Profile::parse("fuzz.toml", text) {
         let _ = profile.requests("fuzz.toml");
     }

@@ -41,10 +41,10 @@ pub(super) fn run(arguments: &Arguments, options: &ExplainOptions) -> Result<Exi
             None => json::entry(&head(arguments), first, others)?,
             Some(format) => explain::entry(first, others).render(format),
         }
-    } else if let Some(explanation) = pasted::explain(&subject) {
+    } else if let [first, others @ ..] = &*pasted::explain(&subject) {
         match format {
-            None => json::explanation(&head(arguments), &explanation)?,
-            Some(format) => explain::explanation(&explanation).render(format),
+            None => json::explanation(&head(arguments), first, others)?,
+            Some(format) => explain::explanation(first, others).render(format),
         }
     } else {
         bail!("{}", unknown_subject(subject.trim()));

@@ -9,6 +9,7 @@ mod ethtool;
 mod ipmi;
 mod kernel;
 mod links;
+mod log;
 mod msrs;
 mod network;
 mod platform;
@@ -20,6 +21,7 @@ mod topology;
 
 pub use controls::read as controls;
 pub(crate) use kernel::config_text as kernel_config_text;
+pub(crate) use log::is_log;
 pub use network::serving;
 pub use processes::{quota_of, read as processes};
 
@@ -170,6 +172,7 @@ const READERS: &[Reader] = &[
         host.vulnerabilities = kernel::read_vulnerabilities(source);
     }),
     reader(Subject::Sysctls, &[], |source, host| host.sysctls = kernel::read_sysctls(source)),
+    reader(Subject::Log, &[], |source, host| host.log = log::read(source)),
 ];
 
 /// These subjects and all that they need.

@@ -1,6 +1,7 @@
 //! Which part of a file a capture keeps, and how the file is split before its values are redacted.
 
-use crate::readers::kernel_config_text;
+use crate::readers::{is_log, kernel_config_text};
+use facts::log;
 use facts::system::cgroup;
 use facts::system::distribution::Distribution;
 use facts::system::kernel_config::KernelConfig;
@@ -29,6 +30,7 @@ pub(super) fn needed<'a>(name: &str, bytes: &'a [u8]) -> Cow<'a, [u8]> {
             None => bytes.into(),
         },
         _ if name.starts_with("/proc/") && name.ends_with("/stat") => without_addresses(bytes),
+        _ if is_log(name) => log::excerpt(&String::from_utf8_lossy(bytes)).into_bytes().into(),
         _ => bytes.into(),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::copy::Copy;
 use super::whole::read_all;
-use super::{Source, check_names, cpuid_name, driver, missing, not_a_link};
+use super::{Source, check_names, cpuid_name, driver, kernel_log, missing, not_a_link};
 use crate::folders::entries;
 use crate::ipmi::Controller;
 use facts::ipmi::Question;
@@ -110,6 +110,9 @@ impl Source for Live {
     }
 
     fn read(&self, path: &str) -> Fact<Vec<u8>> {
+        if path == kernel_log::DEVICE && self.copy.is_none() {
+            return kernel_log::read();
+        }
         let (file, size) = match &self.copy {
             None => (self.open(path, OFlags::RDONLY).map_err(|error| missing(path, error))?, 0),
             Some(copy) => copy.regular_file(path)?,

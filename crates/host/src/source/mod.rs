@@ -9,6 +9,7 @@ pub(crate) mod captured;
 pub(crate) mod controller;
 mod copy;
 mod driver;
+mod kernel_log;
 pub(crate) mod live;
 mod look;
 pub(crate) mod open;

@@ -62,9 +62,17 @@ struct Documented<'a> {
     references: Vec<Source>,
 }
 
-/// A pasted text.
+/// A pasted text: what was recognised in it first, and whatever else was.
 #[derive(Serialize, JsonSchema)]
 struct Pasted<'a> {
+    #[serde(flatten)]
+    first: Recognised<'a>,
+    others: Vec<Recognised<'a>>,
+}
+
+/// One kind of text.
+#[derive(Serialize, JsonSchema)]
+struct Recognised<'a> {
     /// What was recognised.
     what: &'static str,
     /// What it means, paragraph by paragraph.
@@ -106,11 +114,20 @@ fn documented(entry: &Entry) -> Documented<'_> {
 }
 
 /// What a pasted text means.
-pub fn explanation(head: &Head, explanation: &pasted::Explanation) -> Result<String> {
-    let pasted = Pasted {
+pub fn explanation(
+    head: &Head,
+    first: &pasted::Explanation,
+    others: &[pasted::Explanation],
+) -> Result<String> {
+    let others = others.iter().map(recognised).collect();
+    let pasted = Pasted { first: recognised(first), others };
+    pretty(&ExplainDocument { opening: head.opening(), content: Content::Pasted(pasted) })
+}
+
+fn recognised(explanation: &pasted::Explanation) -> Recognised<'_> {
+    Recognised {
         what: explanation.what,
         meaning: &explanation.meaning,
         checks: explanation.checks.iter().map(|it| Id(it)).collect(),
-    };
-    pretty(&ExplainDocument { opening: head.opening(), content: Content::Pasted(pasted) })
+    }
 }

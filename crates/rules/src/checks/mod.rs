@@ -2,6 +2,8 @@
 
 use crate::check::Check;
 
+pub(crate) use system::kernel_log;
+
 /// Who chooses the clock, and within which limits.
 mod frequency {
     pub(super) mod capped_frequency;
@@ -60,6 +62,7 @@ mod stopped {
 mod system {
     pub(super) mod busy_kernel_threads;
     pub(super) mod cgroup_quota_throttling;
+    pub(crate) mod kernel_log;
     pub(super) mod lazy_preemption;
     pub(super) mod offline_cpus;
     pub(super) mod slow_clocksource;
@@ -133,6 +136,7 @@ pub const CHECKS: &[&Check] = &[
     &links::pcie_link_degraded::CHECK,
     &links::slot_narrower_than_ports::CHECK,
     &links::nic_far_from_cpu::CHECK,
+    &kernel_log::CHECK,
 ];
 
 /// The check with this id.

@@ -1,8 +1,7 @@
 //! Lines of other tools that people paste when they wonder about their clock.
 
+mod kernel_log;
 mod perftest;
-mod power_limit;
-mod throttled;
 mod turbostat;
 
 /// What a pasted text is, and what it means.
@@ -16,13 +15,13 @@ pub struct Explanation {
     pub checks: &'static [&'static str],
 }
 
-/// Every kind of text that is recognised; the first that knows the text explains it.
-const KINDS: &[fn(&str) -> Option<Explanation>] =
-    &[perftest::explain, throttled::explain, power_limit::explain, turbostat::explain];
+/// Every kind of text of another tool that is recognised.
+const KINDS: &[fn(&str) -> Option<Explanation>] = &[perftest::explain, turbostat::explain];
 
-/// Explains a pasted text, `None` where no kind knows it.
-pub fn explain(text: &str) -> Option<Explanation> {
-    KINDS.iter().find_map(|kind| kind(text))
+/// Explains all that is recognised in a pasted text: of other tools, then of the kernel's log. Empty where no kind knows it.
+pub fn explain(text: &str) -> Vec<Explanation> {
+    let tools = KINDS.iter().filter_map(|kind| kind(text));
+    tools.chain(kernel_log::explain(text)).collect()
 }
 
 #[cfg(test)]
@@ -39,20 +38,17 @@ mod tests {
             "0 0 1555 78.08 1996 998",
         ];
         for text in texts {
-            let explanation = explain(text).unwrap_or_else(|| panic!("{text:?} is unknown"));
-            for id in explanation.checks {
-                assert!(
-                    checks::find(id).is_some(),
-                    "{id} of {:?} does not exist",
-                    explanation.what
-                );
+            let explanations = explain(text);
+            assert!(!explanations.is_empty(), "{text:?} is unknown");
+            for id in explanations.iter().flat_map(|it| it.checks) {
+                assert!(checks::find(id).is_some(), "{id} of {text:?} does not exist");
             }
         }
     }
 
     #[test]
     fn a_text_of_no_known_kind_is_not_explained() {
-        assert_eq!(explain("hello 1 2 3"), None);
-        assert_eq!(explain(""), None);
+        assert_eq!(explain("hello 1 2 3"), []);
+        assert_eq!(explain(""), []);
     }
 }

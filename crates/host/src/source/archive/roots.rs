@@ -6,13 +6,14 @@
 
 use super::supportconfig;
 use super::tree::{Node, Tree, components};
+use crate::readers::is_log;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Folders that show a root.
 const MARKS: [&str; 2] = ["proc", "sys"];
 
 /// Folders of a root from which something may be asked.
-const BESIDE: [&str; 7] = ["boot", "dev", "etc", "lib", "run", "sos_commands", "usr"];
+const BESIDE: [&str; 8] = ["boot", "dev", "etc", "lib", "run", "sos_commands", "usr", "var"];
 
 /// Files of a root that show who made the copy ([`facts::collectors`]).
 const MARK_FILES: [&str; 2] = ["machineinfo.json", "version.txt"];
@@ -144,7 +145,10 @@ fn is_asked_for(path: &[&str]) -> bool {
         ["proc" | "sys" | "etc" | "run" | "dev", ..] | [".dockerenv"] => true,
         ["sos_commands" | "sos_logs" | "sos_reports"] | ["sos_commands", _] => true,
         ["sos_commands", "networking", name] => name.starts_with("ethtool_"),
-        [name] => is_of_root(name),
+        [name] => is_of_root(name) || is_log(&format!("/{name}")),
+        ["sos_commands", "kernel" | "logs", ..] | ["var", "log", ..] => {
+            is_log(&format!("/{}", path.join("/")))
+        }
         ["boot", name] => name.starts_with("config-"),
         ["usr", "lib", "os-release"] => true,
         ["lib", "modules", _, name] | ["usr", "lib", "modules", _, name] => *name == "config",

@@ -6,6 +6,7 @@
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
+use crate::heat;
 use facts::cpu::throttling::Throttled;
 use facts::power::board::FirmwareThrottling;
 use facts::quantity::counted;
@@ -133,17 +134,7 @@ fn throttled<'a>(
 }
 
 fn severity(throttled: &Throttled, uptime: Option<Duration>) -> Severity {
-    let by_count = match (throttled.events, uptime) {
-        (100_000.., _) => Severity::High,
-        (_, None) => Severity::Low,
-        (events, Some(uptime)) => match per_hour(events, uptime) {
-            rate if rate < 1.0 => Severity::Info,
-            // therm_throt.c reports once in 300 s (CHECK_INTERVAL): beyond that the log cannot keep up.
-            rate if rate < 12.0 => Severity::Low,
-            rate if rate < 600.0 => Severity::Medium,
-            _ => Severity::High,
-        },
-    };
+    let by_count = heat::severity(throttled.events, uptime);
     let by_time = match share(throttled, uptime) {
         Some(share) if share >= 0.1 => Severity::High,
         Some(share) if share >= 0.01 => Severity::Medium,
@@ -151,12 +142,6 @@ fn severity(throttled: &Throttled, uptime: Option<Duration>) -> Severity {
         _ => Severity::Info,
     };
     by_count.max(by_time)
-}
-
-/// Less than an hour counts as one: an event in the first minute is no rate of sixty an hour.
-fn per_hour(events: u64, uptime: Duration) -> f64 {
-    const HOUR: f64 = 3600.0;
-    events as f64 * HOUR / uptime.as_secs_f64().max(HOUR)
 }
 
 /// The share of the time since boot that was throttled.
@@ -180,7 +165,7 @@ fn finding(
             format!(
                 "{} in {hours:.1} h ({:.1} an hour)",
                 counted(events, "time"),
-                per_hour(events, uptime)
+                heat::per_hour(events, uptime)
             )
         }
         None => format!("{} since boot (the uptime is unknown)", counted(events, "time")),
