@@ -87,4 +87,4 @@ Examples:
   fullclock explain Bzy_MHz           a column of turbostat
   fullclock explain HWP               words that others use
   fullclock explain \"Conflicting CPU frequency values detected: 1600 != 2534\"
-  dmesg | grep throttled | fullclock explain -";
+  dmesg | fullclock explain -         every message in the log that it knows";

@@ -82,6 +82,14 @@ pub(crate) fn of(id: &str) -> Option<Expectation> {
         "50-rpi-undervoltage" => {
             clean().finds("undervoltage", High).says("under-voltage").says("get_throttled = 50005")
         }
+        "46-bundle-with-kernel-log" => clean()
+            .finds("kernel-log", Medium)
+            .says("gave up the TSC as unstable")
+            .says("3.9 days after boot")
+            .says("39112 events")
+            .says("took a split_lock trap")
+            .says("hrtimer: interrupt took 6663395 ns")
+            .says("limited by 8.0 GT/s PCIe x8 link"),
         "51-pcc-cpufreq-dl580" => {
             clean().finds("slow-governor", Medium).never(&["turbo-off"]).says("OS Control Mode")
         }

@@ -118,6 +118,13 @@ pub(super) const KINDS: &[Kind] = &[
         means: "Nothing was sent for five seconds, and the driver resets the adapter: packets wait for seconds. Firmware or driver bugs, lost interrupts, a PCI Express fault, or a CPU that did not serve the \
                 interrupt.",
         wordings: &[
+            ("", "Keep alive watchdog timeout"),
+            ("", "Potential MSIX issue on"),
+            ("", "lost tx completions is above the threshold"),
+            ("since 6.12", "Lost TX completions are above the threshold"),
+            ("since 6.1", "Found a Tx that wasn't completed on time"),
+            ("", "Reset attempt failed. Can not reset the device"),
+            ("since 6.12", "TX timeout on invalid queue"),
             ("", "NETDEV WATCHDOG: {} transmit queue {} timed out"),
             ("", "NETDEV WATCHDOG"),
             ("", "transmit queue {} timed out"),

@@ -132,6 +132,11 @@ pub(super) const KINDS: &[Kind] = &[
         checks: &[],
         means: "They do not change the clock, but the work that is done for each cycle: system calls, interrupts and changes of context cost more. Compare results of the same mitigations only.",
         wordings: &[
+            ("", "RETBleed: "),
+            ("", "L1TF: "),
+            ("", "Transient Scheduler Attacks: "),
+            ("", "L1D Flush : "),
+            ("", "Speculation prctl: "),
             ("", "Spectre V1 : Mitigation"),
             ("", "Spectre V2 : Mitigation"),
             ("", "Spectre V2 : Spectre"),

@@ -14,6 +14,14 @@ pub(super) const KINDS: &[Kind] = &[
         means: "acpi-cpufreq takes its clocks from firmware. With tables that make no sense it does not load, or lacks the higher clocks. Enable P-states (EIST, \
                 OS control) in firmware, or update it.",
         wordings: &[
+            ("since 4.18", "ACPI BIOS Error (bug): {}._PSS"),
+            ("", "ACPI Error: {}._PSS"),
+            ("since 4.18", "ACPI BIOS Error (bug): {}._PPC"),
+            ("", "ACPI Error: {}._PPC"),
+            ("since 4.18", "ACPI BIOS Error (bug): {}._PCT"),
+            ("", "ACPI Error: {}._PCT"),
+            ("since 4.18", "ACPI BIOS Error (bug): {}._PSD"),
+            ("", "ACPI Error: {}._PSD"),
             ("", "BIOS needs update for CPU frequency support"),
             ("", "No valid BIOS _PSS frequency found for processor"),
             ("", "Invalid BIOS _PSS frequency"),
@@ -38,6 +46,14 @@ pub(super) const KINDS: &[Kind] = &[
         checks: &["clock-modulation"],
         means: "T-states stop the clock for a share of the time. Firmware can force one by _TPC; a wrong table can leave it on.",
         wordings: &[
+            ("", "ACPI BIOS Error (bug): {}._TSS"),
+            ("", "ACPI Error: {}._TSS"),
+            ("", "ACPI BIOS Error (bug): {}._TPC"),
+            ("", "ACPI Error: {}._TPC"),
+            ("", "ACPI BIOS Error (bug): {}._PTC"),
+            ("", "ACPI Error: {}._PTC"),
+            ("", "ACPI BIOS Error (bug): {}._TSD"),
+            ("", "ACPI Error: {}._TSD"),
             ("", "Exceed the limit of T-state"),
             ("", "Unsupported Throttling notifier event"),
             ("to 4.20", "Evaluating _TPC"),
@@ -83,6 +99,12 @@ pub(super) const KINDS: &[Kind] = &[
         means: "Idle states are lost, so that CPUs without work draw more power than they need to, and the busy ones have less for turbo. Enable C-states in firmware \
                 if the machine should use them.",
         wordings: &[
+            ("", "ACPI BIOS Error (bug): {}._CST"),
+            ("", "ACPI Error: {}._CST"),
+            ("", "ACPI BIOS Error (bug): {}._LPI"),
+            ("", "ACPI Error: {}._LPI"),
+            ("", "ACPI BIOS Error (bug): {}._CSD"),
+            ("", "ACPI Error: {}._CSD"),
             ("to 4.20", "not enough elements in _CST"),
             ("to 4.20", "count given by _CST is not valid"),
             ("", "Notifying BIOS of _CST ability failed"),
@@ -120,6 +142,10 @@ pub(super) const KINDS: &[Kind] = &[
         checks: &["offline-cpus", "no-frequency-driver"],
         means: "The kernel cannot tie this object to a CPU, which then lacks firmware's clocks and idle states, or is not used.",
         wordings: &[
+            ("", "ACPI BIOS Error (bug): {}._PDC"),
+            ("", "ACPI Error: {}._PDC"),
+            ("", "ACPI BIOS Error (bug): {}._OSC"),
+            ("", "ACPI Error: {}._OSC"),
             ("", "Failed to evaluate processor object"),
             ("", "Failed to evaluate processor _UID"),
             ("", "Failed to get unique processor _UID"),

@@ -29,6 +29,8 @@ pub(super) const KINDS: &[Kind] = &[
         means: "Power, heat, current or a failed supply made the OCC lower the limit, or it was restarted and the clock waits for it. \
                 cpuN/cpufreq/throttle_stats counts each reason.",
         wordings: &[
+            ("4.3 to 4.5", "has Pmax reduced below turbo frequency"),
+            ("4.3 to 4.5", "Pmax reduced due to"),
             ("4.20", "OCC (On Chip Controller - enforces hard thermal/power limits) Resetting"),
             ("since 4.20", "CPU frequency is throttled for duration"),
             ("since 4.20", "OCC Loading, CPU frequency is throttled until OCC is started"),
@@ -38,7 +40,6 @@ pub(super) const KINDS: &[Kind] = &[
             ("", "has Pmax reduced below nominal frequency"),
             ("", "reduced below that of nominal frequency"),
             ("", "powernv-cpufreq: Chip {} Pmax"),
-            ("", "has Pmax restored to nominal"),
             ("", "CPU frequency is throttled due to"),
             ("", "Chip {} throttled reason"),
         ],
@@ -50,6 +51,8 @@ pub(super) const KINDS: &[Kind] = &[
         checks: &["prochot-asserted"],
         means: "The OCC is active again; the clock is no longer held because of it.",
         wordings: &[
+            ("4.3 to 4.5", "has Pmax restored to"),
+            ("4.3 to 4.5", "Pmax restored to"),
             ("since 4.20", "OCC Active, CPU frequency is no longer throttled"),
             ("3.10", "powernv-cpufreq: OCC: Active"),
             ("", "powernv-cpufreq: PMSR"),
@@ -101,6 +104,8 @@ pub(super) const KINDS: &[Kind] = &[
         checks: &["no-frequency-driver", "capped-frequency"],
         means: "Requests for a clock go through firmware's PCC channel or registers of _CPC. When these fail the clock stays where it was. Update firmware.",
         wordings: &[
+            ("since 4.18", "ACPI BIOS Error (bug): {}._CPC"),
+            ("", "ACPI Error: {}._CPC"),
             ("", "PCC check channel failed"),
             ("", "Err sending PCC mbox message"),
             ("", "Failed to find PCC channel for subspace"),
@@ -135,6 +140,19 @@ pub(super) const KINDS: &[Kind] = &[
         means: "The table of clocks and voltages from the device tree does not fit the regulator or the clock's driver. The CPU stays at the clock before \
                 the request, or loses its higher ones.",
         wordings: &[
+            ("", "failed to scale {} up"),
+            ("", "failed to scale {} down"),
+            ("", "failed to restore vddarm voltage"),
+            ("since 4.20", "failed to scale cpu clock rate"),
+            ("since 6.1", "failed to scale voltage"),
+            ("since 6.1", "over loop count, failed to set voltage"),
+            ("since 6.8", "family, limiting to {}GHz"),
+            ("since 6.12", "unknown speed bin"),
+            ("since 6.1", "cpufreq hardware of CPU{cpu} is not enabled"),
+            ("", "CPUFreq HW driver failed to register"),
+            ("", "CPUFreq resource init failed"),
+            ("", "Couldn't determine frequency table"),
+            ("", "Denied access to {} as it is disabled temporarily"),
             ("", "failed to set voltage ({} {} {} mV)"),
             ("", "failed to set clock rate"),
             ("", "failed to find OPP for freq"),

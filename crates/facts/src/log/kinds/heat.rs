@@ -75,6 +75,8 @@ pub(super) const KINDS: &[Kind] = &[
         means: "The machine was about to shut down to save itself, or did. Before that point the clock was at its lowest for a \
                 while. The cooling has failed, or a sensor reports nonsense: compare with the management controller's sensors.",
         wordings: &[
+            ("to 4.20", "ACPI: Critical trip point"),
+            ("", "thermal trip occurred, tses"),
             ("2.6.32", "Critical temperature reached ({} C), shutting down"),
             ("3.10", "critical temperature reached({} C),shutting down"),
             ("4.20", "critical temperature reached ({} C), shutting down"),
@@ -102,9 +104,20 @@ pub(super) const KINDS: &[Kind] = &[
             ("", "THERMAL ALARM: battery is too hot"),
             ("", "THERMAL ALERT: unknown thermal alarm received"),
             ("3.10", "unknown possible thermal alarm or keyboard event received"),
-            ("since 6.1", "CPU-PCH is hot [{}C] after {} ms delay. S0ix might fail"),
-            ("since 6.12", "CPU-PCH current temp [{}C] higher than the threshold temp [{}C]"),
             ("since 4.20", "THERMAL ALARM stopped"),
+        ],
+    },
+    Kind {
+        id: "chipset-hot-at-sleep",
+        title: "the chipset was warm when the machine went to sleep",
+        weight: Weight::Context,
+        checks: &[],
+        means: "The kernel waits for the chipset to cool down before it suspends the machine. It has nothing to do with the clock of a machine that works.",
+        wordings: &[
+            ("since 6.1", "CPU-PCH is hot [{}C] after {} ms delay"),
+            ("since 6.1", "CPU-PCH is cool [{}C]"),
+            ("since 6.12", "CPU-PCH current temp [{}C] higher than the threshold temp [{}C]"),
+            ("since 6.1", "Wakeup event detected, abort cooling"),
         ],
     },
     Kind {
@@ -179,6 +192,14 @@ pub(super) const KINDS: &[Kind] = &[
                 cooling lowers the processor's clock at the passive trip point: a wrong one holds the clock down or lets the \
                 machine run hot.",
         wordings: &[
+            ("since 4.20", "Failed to set governor {} for thermal zone"),
+            ("since 4.20", "thermal zone {} has no governor"),
+            ("", "ACPI BIOS Error (bug): {}._TMP"),
+            ("", "ACPI Error: {}._TMP"),
+            ("", "ACPI BIOS Error (bug): {}._PSV"),
+            ("", "ACPI Error: {}._PSV"),
+            ("", "ACPI BIOS Error (bug): {}._CRT"),
+            ("", "ACPI Error: {}._CRT"),
             ("", "Invalid critical threshold ({})"),
             ("to 6.1", "Invalid passive threshold"),
             ("to 6.1", "Invalid active{} threshold"),
@@ -203,6 +224,10 @@ pub(super) const KINDS: &[Kind] = &[
         means: "Ordinary lines of the boot. They name who may cool the processor by its clock: thermal zones with a passive trip \
                 point, and the cooling devices bound to them.",
         wordings: &[
+            ("since 4.20", "throttrip: will throttle when"),
+            ("since 4.20", "thermtrip: will shut down when"),
+            ("since 4.20", "throttle-cfg: no throttle-cfgs"),
+            ("", "IPS driver initialized, MCP temp limit"),
             ("", "thermal_sys: Registered thermal governor '{}'"),
             ("", "Registered thermal governor"),
             ("", "thermal: Thermal Zone [{}] ({n} C)"),
@@ -225,6 +250,12 @@ pub(super) const KINDS: &[Kind] = &[
         means: "The kernel cannot drive a fan or limit a clock for cooling. Heat is then left to firmware and to the processor, \
                 which throttles.",
         wordings: &[
+            ("since 4.20", "OF node not available for cpu"),
+            ("4.20", "running cpufreq without cooling device"),
+            ("since 4.20", "throttle-cfg: {} failed to register cooling device"),
+            ("since 4.20", "throttrip: {} missing throttle cdev"),
+            ("since 4.20", "throttrip: {} error during enable"),
+            ("since 4.20", "ERROR in handling {} alarm"),
             ("", "Unable to turn cooling device [{}] '{}'"),
             ("", "Error updating fan power state"),
             ("", "Get fan state failed"),

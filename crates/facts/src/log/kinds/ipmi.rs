@@ -14,7 +14,8 @@ pub(super) const KINDS: &[Kind] = &[
         means: "Answers are waited for by polling: the thread kipmiN takes a whole CPU while a sensor is read, for up to a second at a time. `ipmi_si.kipmid_max_busy_us=100` bounds it.",
         wordings: &[
             ("", "unable to claim interrupt {n}, running polled"),
-            ("", "nable to claim ACPI GPE {n}, running polled"),
+            ("", "Unable to claim ACPI GPE {n}, running polled"),
+            ("2.6.32", "unable to claim ACPI GPE {n}, running polled"),
             ("2.6.32", "Could not enable interrupts, failed get, using polled mode"),
             ("2.6.32", "Could not enable interrupts, failed set, using polled mode"),
             ("", "Maybe ok, but ipmi might run very slowly"),
@@ -37,6 +38,8 @@ pub(super) const KINDS: &[Kind] = &[
         checks: &["kipmid-busy", "ipmi-without-interrupt"],
         means: "Each failed question is repeated and waited for, and kipmiN burns CPU time. Reset the management controller (`ipmitool mc reset cold`) and update its firmware.",
         wordings: &[
+            ("2.6.32", "Could not disable interrupts, failed get"),
+            ("2.6.32", "Could not disable interrupts, failed set"),
             ("", "kcs hosed"),
             ("", "smic hosed"),
             ("", "bt hosed"),

@@ -14,6 +14,7 @@ pub(super) const KINDS: &[Kind] = &[
         means: "The slot, a riser or a switch above it has fewer lanes or an older generation than the card, or the link came up degraded. Compare the bandwidth that is available with that of \
                 the card's ports: 63 Gb/s under one port of 100 Gb/s caps it, under one of 25 it does not matter.",
         wordings: &[
+            ("3.12 to 5.5", "This is not sufficient for optimal performance of this card"),
             (
                 "since 4.17",
                 "{} Gb/s available PCIe bandwidth, limited by {} link at {} (capable of {}",

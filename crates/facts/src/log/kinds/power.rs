@@ -30,6 +30,30 @@ pub(super) const KINDS: &[Kind] = &[
         wordings: &[("to 4.20", "{} power limit normal")],
     },
     Kind {
+        id: "turbo-taken-back",
+        title: "the processor and its graphics went over a common limit of heat or power",
+        weight: Weight::Low,
+        checks: &["thermal-throttling", "low-power-limit"],
+        means: "intel_ips shares one budget between processor and graphics on processors of 2010, and takes turbo back when they exceed it. Look at the cooling; a limit that is lower than the design is firmware's.",
+        wordings: &[
+            ("", "MCP limit exceeded: Avg temp"),
+            ("", "MCP limit exceeded: Avg power"),
+            ("", "MCP power or thermal limit exceeded"),
+            ("", "CPU power or thermal limit exceeded"),
+        ],
+    },
+    Kind {
+        id: "over-current",
+        title: "the board's over-current alarm slowed the processor",
+        weight: Weight::Medium,
+        checks: &["prochot-asserted", "capped-frequency"],
+        means: "The regulator of the processor delivered more current than allowed, and hardware lowers the clock at once. A supply that is too weak, or a power mode above what the board can feed.",
+        wordings: &[
+            ("since 4.20", "soctherm: OC ALARM"),
+            ("since 4.20", "Ignored unexpected OC ALARM"),
+        ],
+    },
+    Kind {
         id: "rapl-locked",
         title: "firmware locked the power limit of a package",
         weight: Weight::Info,
@@ -37,6 +61,7 @@ pub(super) const KINDS: &[Kind] = &[
         means: "The limit stands as firmware set it, until the next boot: nothing in Linux can raise it. Compare it with the design \
                 power of the model.",
         wordings: &[
+            ("since 6.6", "intel_rapl_common: {} locked by BIOS"),
             ("3.10, 4.20", "RAPL package {} domain {} locked by BIOS"),
             ("since 6.1", "RAPL {} domain {} locked by BIOS"),
             ("", "{} locked by BIOS, monitoring only"),
@@ -50,6 +75,8 @@ pub(super) const KINDS: &[Kind] = &[
         means: "Ordinary lines of the boot about RAPL, the processor's power meter and limiter. Where it fails, power and its limits \
                 are unknown to Linux.",
         wordings: &[
+            ("since 6.1", "Platform domain energy unit"),
+            ("since 6.12", "No valid Unit register found"),
             ("", "intel_rapl{}: Found RAPL domain {}"),
             ("", "Found RAPL domain"),
             ("", "DRAM domain energy unit {n}pj"),

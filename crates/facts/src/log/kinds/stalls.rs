@@ -72,6 +72,12 @@ pub(super) const KINDS: &[Kind] = &[
         means: "Lines after \"detected stalls\": t is how long in ticks, g the grace period, q the callbacks that wait. \"All QSes seen\" means that the CPUs were \
                 fine and RCU's own thread did not run.",
         wordings: &[
+            ("since 5.x", "Offline CPU {} blocking current GP"),
+            ("since 5.x", "RCU GP kthread last ran on offline CPU"),
+            ("", "ticks this GP) idle="),
+            ("", "GPs behind) idle="),
+            ("since 6.1", "hardirqs softirqs csw/system"),
+            ("since 6.1", "cputime: {n} {n} {n} ==>"),
             ("", "(detected by {}, t={} jiffies"),
             ("", "(t={} jiffies g={}"),
             ("2.6.32", "(detected by {}, t={} jiffies)"),

@@ -67,7 +67,9 @@ impl Roots {
         let of_mark_file = || {
             let (name, folders) = path.split_last()?;
             let is_below = folders.len() >= self.within.len() && folders.len() <= DEEPEST_ROOT;
-            (!is_folder && is_below && is_of_root(name)).then_some(folders.len())
+            // A must-gather has the log beside the folders of a node.
+            let is_mark = is_of_root(name) || *name == "dmesg";
+            (!is_folder && is_below && is_mark).then_some(folders.len())
         };
         match (first_of(&MARKS), first_of(&BESIDE).or_else(of_mark_file)) {
             (Some(depth), _) if is_nearer(depth) => {
@@ -207,6 +209,23 @@ mod tests {
         assert_eq!(offer("", &sos), r#""s" and [], 3 kept"#);
         // A file of this name elsewhere is somebody else's.
         assert_eq!(offer("", &["s/opt/version.txt", "s/proc/a"]), r#""s" and [], 1 kept"#);
+    }
+
+    #[test]
+    fn of_logs_only_the_kernels_of_this_boot_are_kept() {
+        let paths = [
+            "s/sos_commands/kernel/dmesg",
+            "s/sos_commands/kernel/lsmod",
+            "s/sos_commands/logs/journalctl_--no-pager_--boot",
+            "s/sos_commands/logs/journalctl_--no-pager_--boot_-1",
+            "s/var/log/messages",
+            "s/var/log/secure",
+            "s/sys/a",
+            "s/dmesg",
+            "s/uptime",
+        ];
+        assert_eq!(offer("", &paths), r#""s" and [], 5 kept"#);
+        assert_eq!(offer("", &["nodes/b/dmesg", "nodes/b/proc/1"]), r#""nodes/b" and [], 2 kept"#);
     }
 
     #[test]

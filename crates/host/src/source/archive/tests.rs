@@ -47,7 +47,7 @@ fn an_archive_answers_as_the_folder_would() {
         "sos/sys/cpu/cpufreq/policy0/governor=ondemand",
         "sos/sys/cpu/cpu0/cpufreq>../cpufreq/policy0",
         "sos/sys/hard>>sos/sys/cpu/cpufreq/policy0/governor",
-        "sos/var/log/messages=secrets",
+        "sos/var/log/secure=secrets",
     ]);
     assert_eq!(host.origin(), Origin::Tree);
     assert_eq!(host.read("/sys/cpu/cpu0/cpufreq/governor"), Ok(b"ondemand".to_vec()));
