@@ -53,7 +53,7 @@ pub struct Message {
     pub text: String,
     /// The kernels in whose sources this wording was found; empty for all, or where it was not looked up.
     pub kernels: &'static str,
-    /// The events that it counts (`total events = `), or its nanoseconds.
+    /// The events that it counts (`total events = `), its nanoseconds, or the Gb/s that a card is capable of.
     pub amount: Option<u64>,
 }
 
@@ -93,8 +93,7 @@ pub fn messages_of(text: &str) -> Vec<Messages> {
             // A line of a record's dictionary in /dev/kmsg.
             continue;
         }
-        let is_known = pattern::may_hold(raw);
-        if !is_known && !raw.contains("message repeated ") && !raw.contains(BOOT) {
+        if !pattern::may_hold(raw) {
             before = None;
             continue;
         }

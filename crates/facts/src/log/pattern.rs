@@ -13,7 +13,7 @@ pub(super) struct Found {
     pub(super) kind: &'static Kind,
     /// The kernels of the wording.
     pub(super) kernels: &'static str,
-    /// `{total}` or `{ns}`.
+    /// `{total}`, `{ns}` or `{gbps}`.
     pub(super) amount: Option<u64>,
 }
 
@@ -21,8 +21,9 @@ pub(super) struct Found {
 pub(super) fn find(message: &str) -> Option<Found> {
     let index = &*INDEX;
     let mut best: Option<(usize, Found)> = None;
-    for gram in message.as_bytes().windows(GRAM) {
-        let gram = key(gram);
+    let mut gram = 0;
+    for byte in message.bytes() {
+        gram = add(gram, byte);
         if !index.may_hold(gram) {
             continue;
         }
@@ -39,61 +40,80 @@ pub(super) fn find(message: &str) -> Option<Found> {
     best.map(|(_, found)| found)
 }
 
-/// Whether a line may hold a wording: `false` is certain.
+/// Whether a line may hold a wording or one of the words of a log itself ([`OF_LOGS`]): `false` is certain.
 pub(super) fn may_hold(line: &str) -> bool {
     let index = &*INDEX;
-    line.as_bytes().windows(GRAM).any(|gram| index.may_hold(key(gram)))
+    // A loop: this is done for each byte of a log, and iterators take three times as long when compiled for size.
+    let mut gram = 0;
+    for byte in line.bytes() {
+        gram = add(gram, byte);
+        if index.may_hold(gram) {
+            return true;
+        }
+    }
+    false
 }
+
+/// In "Linux version", with which a boot begins, and in "message repeated 3 times".
+const OF_LOGS: [u32; 2] = [u32::from_be_bytes(*b"Linu"), u32::from_be_bytes(*b"repe")];
 
 /// Bytes of an anchor.
 const GRAM: usize = 4;
+
+/// The four bytes that end in `byte`, after those before it.
+fn add(gram: u32, byte: u8) -> u32 {
+    gram << 8 | u32::from(byte)
+}
 
 static INDEX: LazyLock<Index> = LazyLock::new(Index::new);
 
 struct Index {
     patterns: Vec<Pattern>,
-    /// One bit for each hash of an anchor.
-    bits: Vec<u64>,
+    /// One bit for each hash of an anchor: few enough are set that most lines of a log hit none.
+    bits: Box<[u64; 1 << (HASH_BITS - 6)]>,
     /// The patterns with an anchor.
     anchored: HashMap<u32, Vec<usize>>,
 }
+
+const HASH_BITS: u32 = 19;
 
 impl Index {
     fn new() -> Index {
         let wordings = kinds().flat_map(|kind| kind.wordings.iter().map(move |it| (kind, *it)));
         let patterns: Vec<Pattern> =
             wordings.map(|(kind, (kernels, text))| Pattern::new(kind, kernels, text)).collect();
-        let mut n_uses: HashMap<u32, usize> = HashMap::new();
-        for gram in patterns.iter().flat_map(Pattern::anchors) {
-            *n_uses.entry(gram).or_default() += 1;
+        let anchors: Vec<Vec<u32>> = patterns.iter().map(Pattern::anchors).collect();
+        let mut n_uses = vec![0_u16; 1 << HASH_BITS];
+        for gram in anchors.iter().flatten() {
+            n_uses[hash(*gram)] += 1;
         }
-        let mut index = Index { patterns, bits: vec![0; 1 << 10], anchored: HashMap::new() };
-        for (at, pattern) in index.patterns.iter().enumerate() {
+        let bits = Box::new([0; 1 << (HASH_BITS - 6)]);
+        let mut index = Index { patterns, bits, anchored: HashMap::new() };
+        OF_LOGS.iter().for_each(|it| index.set(*it));
+        for (at, anchors) in anchors.iter().enumerate() {
             // The rarest of the table is rare in a log as well.
-            let anchor = pattern.anchors().min_by_key(|gram| n_uses.get(gram).copied());
-            if let Some(anchor) = anchor {
-                let (word, bit) = place(anchor);
-                index.bits[word] |= bit;
-                index.anchored.entry(anchor).or_default().push(at);
+            if let Some(anchor) = anchors.iter().min_by_key(|gram| n_uses[hash(**gram)]) {
+                index.set(*anchor);
+                index.anchored.entry(*anchor).or_default().push(at);
             }
         }
         index
     }
 
+    fn set(&mut self, gram: u32) {
+        let hash = hash(gram);
+        self.bits[hash >> 6] |= 1 << (hash & 63);
+    }
+
     fn may_hold(&self, gram: u32) -> bool {
-        let (word, bit) = place(gram);
-        self.bits[word] & bit != 0
+        let hash = hash(gram);
+        self.bits[hash >> 6] & (1 << (hash & 63)) != 0
     }
 }
 
-fn key(gram: &[u8]) -> u32 {
-    gram.iter().fold(0, |key, byte| key << 8 | u32::from(*byte))
-}
-
-/// Word and bit of 65,536 bits (Fibonacci hashing: Knuth, The Art of Computer Programming, vol. 3, section 6.4).
-fn place(gram: u32) -> (usize, u64) {
-    let hash = gram.wrapping_mul(0x9e37_79b1) >> 16;
-    ((hash >> 6) as usize, 1 << (hash & 63))
+/// Fibonacci hashing (Knuth, The Art of Computer Programming, vol. 3, section 6.4).
+fn hash(gram: u32) -> usize {
+    (gram.wrapping_mul(0x9e37_79b1) >> (32 - HASH_BITS)) as usize
 }
 
 /// A wording, cut at its holes.
@@ -143,12 +163,21 @@ impl Pattern {
 
     /// Four bytes after each other that a message of this wording has to hold: those without a blank where there are some,
     /// because a log may have several blanks for one.
-    fn anchors(&self) -> impl Iterator<Item = u32> {
-        let literals = || self.pieces.iter().map(|it| it.literal().as_bytes());
-        let grams = move || literals().flat_map(|it| it.windows(GRAM));
-        let has_blank = |it: &&[u8]| it.contains(&b' ');
-        let may_have_blank = grams().all(|it| has_blank(&it));
-        grams().filter(move |it| may_have_blank || !has_blank(it)).map(key)
+    fn anchors(&self) -> Vec<u32> {
+        let (mut all, mut whole) = (Vec::new(), Vec::new());
+        for piece in &self.pieces {
+            let mut gram = 0;
+            let mut n_without_blank = 0;
+            for (at, byte) in piece.literal().bytes().enumerate() {
+                gram = add(gram, byte);
+                n_without_blank = if byte == b' ' { 0 } else { n_without_blank + 1 };
+                if at + 1 >= GRAM {
+                    let anchors = if n_without_blank >= GRAM { &mut whole } else { &mut all };
+                    anchors.push(gram);
+                }
+            }
+        }
+        if whole.is_empty() { all } else { whole }
     }
 
     /// The amount, `None` inside where the wording has none; `None` where `message` is not of this wording.
@@ -180,7 +209,7 @@ impl Pattern {
                 }
                 Piece::Count(name) => {
                     let (digits, behind) = skipped(rest, |it| it.is_ascii_digit())?;
-                    if matches!(*name, "total" | "ns") {
+                    if matches!(*name, "total" | "ns" | "gbps") {
                         amount = digits.parse().ok();
                     }
                     rest = behind;
@@ -248,7 +277,7 @@ mod tests {
 
     #[test]
     fn every_wording_has_an_anchor() {
-        let bare = INDEX.patterns.iter().filter(|it| it.anchors().next().is_none());
+        let bare = INDEX.patterns.iter().filter(|it| it.anchors().is_empty());
         assert_eq!(bare.map(|it| it.kind.id).collect::<Vec<_>>(), [""; 0]);
     }
 

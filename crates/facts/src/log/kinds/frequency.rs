@@ -73,15 +73,24 @@ pub(super) const KINDS: &[Kind] = &[
         ],
     },
     Kind {
+        id: "amd-pstate-off",
+        title: "amd-pstate is off by the boot line or by default",
+        weight: Weight::Context,
+        checks: &["no-frequency-driver", "slow-governor"],
+        means: "acpi-cpufreq chooses the clock, from three of them. Processors from Zen 2 on run finer with amd-pstate: `amd_pstate=active` or `passive` on the boot line.",
+        wordings: &[
+            ("since 6.1", "amd_pstate: driver is explicitly disabled"),
+            ("since 6.1", "amd_pstate: driver load is disabled"),
+        ],
+    },
+    Kind {
         id: "amd-pstate-refused",
         title: "amd-pstate did not start or did not take a request",
         weight: Weight::Low,
         checks: &["no-frequency-driver", "capped-frequency"],
-        means: "The driver is off by the boot line (`amd_pstate=disable`) or failed. Processors from Zen 2 on run faster and finer with it than with \
+        means: "The driver failed. Processors from Zen 2 on run faster and finer with it than with \
                 acpi-cpufreq.",
         wordings: &[
-            ("since 6.1", "amd_pstate: driver is explicitly disabled"),
-            ("since 6.1", "amd_pstate: driver load is disabled"),
             ("since 6.1", "amd_pstate: failed to register with return"),
             ("6.1", "failed to register amd_pstate_driver"),
             ("6.1", "failed to enable amd-pstate with return"),

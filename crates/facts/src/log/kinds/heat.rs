@@ -45,6 +45,7 @@ pub(super) const KINDS: &[Kind] = &[
         means: "The end of one throttling event. It does not mean that the heat is gone: a processor that is cooled badly goes \
                 in and out many times a second.",
         wordings: &[
+            ("since 4.20", "THERMAL ALARM stopped"),
             ("2.6.32", "CPU{cpu}: Temperature/speed normal"),
             ("", "{} temperature/speed normal"),
             ("mcelog", "below trip temperature. Throttling disabled"),
@@ -104,7 +105,6 @@ pub(super) const KINDS: &[Kind] = &[
             ("", "THERMAL ALARM: battery is too hot"),
             ("", "THERMAL ALERT: unknown thermal alarm received"),
             ("3.10", "unknown possible thermal alarm or keyboard event received"),
-            ("since 4.20", "THERMAL ALARM stopped"),
         ],
     },
     Kind {

@@ -26,9 +26,6 @@ pub(super) const KINDS: &[Kind] = &[
             ("", "the event buffer is not enabled"),
             ("", "cannot enable the event buffer"),
             ("", "not enable the event buffer"),
-            ("", "compensating, but the BMC needs to be fixed"),
-            ("", "Cannot check clearing the rcv irq"),
-            ("", "Cannot check setting the rcv irq"),
         ],
     },
     Kind {
@@ -94,6 +91,9 @@ pub(super) const KINDS: &[Kind] = &[
         checks: &["ipmi-without-interrupt"],
         means: "Ordinary lines of the boot. \"Using irq\" means that it does not poll; without it kipmiN does.",
         wordings: &[
+            ("", "compensating, but the BMC needs to be fixed"),
+            ("", "Cannot check clearing the rcv irq"),
+            ("", "Cannot check setting the rcv irq"),
             ("", "IPMI {} interface initialized"),
             ("", "ipmi_si: IPMI System Interface driver"),
             ("", "IPMI System Interface driver"),

@@ -17,7 +17,7 @@ pub(super) const KINDS: &[Kind] = &[
             ("3.12 to 5.5", "This is not sufficient for optimal performance of this card"),
             (
                 "since 4.17",
-                "{} Gb/s available PCIe bandwidth, limited by {} link at {} (capable of {}",
+                "{} Gb/s available PCIe bandwidth, limited by {} link at {} (capable of {gbps}",
             ),
             ("since 4.17", "available PCIe bandwidth, limited by"),
             (
@@ -113,7 +113,7 @@ pub(super) const KINDS: &[Kind] = &[
     Kind {
         id: "pci-without-node",
         title: "firmware does not say near which CPUs PCI devices are",
-        weight: Weight::Low,
+        weight: Weight::Info,
         checks: &["nic-far-from-cpu"],
         means: "Without a NUMA node the kernel places a card's memory and interrupts anywhere, often far away. Update firmware, or switch its NUMA settings (node interleaving off).",
         wordings: &[

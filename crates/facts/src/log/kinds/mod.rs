@@ -41,7 +41,7 @@ pub struct Kind {
 ///
 /// The kernels are those in whose sources the wording was found where it is not in all of them; empty for all, or where it was
 /// not looked up. In the text `{}` stands for anything, `{n}` for a number and other names in braces for the number of that
-/// name: `{cpu}`, `{total}`, `{ns}`. It is found anywhere in a message where a word begins, so that drivers' and devices'
+/// name: `{cpu}`, `{total}`, `{ns}`, `{gbps}`. It is found anywhere in a message where a word begins, so that drivers' and devices'
 /// names may stand before it.
 pub type Wording = (&'static str, &'static str);
 
@@ -79,6 +79,30 @@ const FAMILIES: &[&[Kind]] = &[
     guests::KINDS,
     boot::KINDS,
 ];
+
+/// Families about the machine itself, whose clock, power and firmware are not those of a guest on it.
+const OF_MACHINE: &[&[Kind]] = &[
+    heat::KINDS,
+    power::KINDS,
+    frequency::KINDS,
+    frequency_elsewhere::KINDS,
+    firmware::KINDS,
+    idle::KINDS,
+];
+
+impl Kind {
+    /// Whether it is about the machine itself: in a guest such a message says what its hypervisor leaves out, and is no fault.
+    pub fn is_of_machine(&self) -> bool {
+        const OTHERS: [&str; 5] = [
+            "tsc-calibration-doubtful",
+            "microcode-failed",
+            "energy-bias-changed",
+            "fast-strings-off",
+            "counters-taken",
+        ];
+        OTHERS.contains(&self.id) || OF_MACHINE.iter().copied().flatten().any(|it| it == self)
+    }
+}
 
 /// Every kind of message.
 pub fn kinds() -> impl Iterator<Item = &'static Kind> {

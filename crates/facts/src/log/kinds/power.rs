@@ -75,6 +75,9 @@ pub(super) const KINDS: &[Kind] = &[
         means: "Ordinary lines of the boot about RAPL, the processor's power meter and limiter. Where it fails, power and its limits \
                 are unknown to Linux.",
         wordings: &[
+            ("since 6.6", "intel_rapl_common: package-{n}:dram:{} locked by BIOS"),
+            ("since 6.1", "RAPL package {} domain dram locked by BIOS"),
+            ("since 6.1", "RAPL {} domain dram locked by BIOS"),
             ("since 6.1", "Platform domain energy unit"),
             ("since 6.12", "No valid Unit register found"),
             ("", "intel_rapl{}: Found RAPL domain {}"),
@@ -120,7 +123,7 @@ pub(super) const KINDS: &[Kind] = &[
     Kind {
         id: "under-voltage",
         title: "the board's supply voltage was too low",
-        weight: Weight::High,
+        weight: Weight::Medium,
         checks: &["capped-frequency", "clock-below-minimum"],
         means: "A Raspberry Pi below 4.63 V lowers its clock to 600 MHz (or 1.5 GHz on a Pi 5) whatever the governor requests, until the voltage is \
                 normal. Use the official supply and a short, thick cable, and take power-hungry USB devices off the board.",

@@ -70,12 +70,29 @@ pub(super) const KINDS: &[Kind] = &[
         ],
     },
     Kind {
+        id: "unknown-isolation-parameter",
+        title: "the kernel does not know a parameter of its boot line that should isolate CPUs or choose a clock",
+        weight: Weight::Low,
+        checks: &["nohz-full-unsupported", "no-frequency-driver", "slow-clocksource"],
+        means: "The parameter has no effect: its feature was not built into this kernel (nohz_full= without NO_HZ_FULL), or belongs to another version or architecture.",
+        wordings: &[
+            ("since 5.14", "Unknown kernel command line parameters {}nohz_full="),
+            ("since 5.14", "Unknown kernel command line parameters {}isolcpus="),
+            ("since 5.14", "Unknown kernel command line parameters {}rcu_nocbs="),
+            ("since 5.14", "Unknown kernel command line parameters {}intel_pstate="),
+            ("since 5.14", "Unknown kernel command line parameters {}amd_pstate="),
+            ("since 5.14", "Unknown kernel command line parameters {}clocksource="),
+            ("since 5.14", "Unknown kernel command line parameters {} tsc="),
+            ("since 5.14", "Unknown kernel command line parameters {}nosmt"),
+        ],
+    },
+    Kind {
         id: "unknown-boot-parameter",
         title: "the kernel does not know a parameter of its boot line",
-        weight: Weight::Info,
+        weight: Weight::Context,
         checks: &["nohz-full-unsupported", "nonexistent-cpus-listed"],
-        means: "What is listed has no effect in this kernel: a typing error, a parameter of another version, or one whose feature was not built in \
-                (nohz_full= without NO_HZ_FULL).",
+        means: "What is listed has no effect in this kernel: BOOT_IMAGE of a boot loader, a word for a program, or a \
+                typing error.",
         wordings: &[
             ("since 5.14", "Unknown kernel command line parameters"),
             ("to 5.13", "Unknown boot option `{}': ignoring"),

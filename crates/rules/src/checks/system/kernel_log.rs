@@ -18,7 +18,7 @@ pub(crate) const CHECK: Check = Check {
     doc: "\
 ## What it looks at
 The kernel's log: the ring buffer of the running kernel (/dev/kmsg), or `dmesg`, `messages` and the journal of the last boot in a
-copy of a host. Of some 1,000 wordings of kernels since 2.6.32 it knows what happened: heat, power and firmware limits, clock sources
+copy of a host. Of some 1,400 wordings of kernels since 2.6.32 it knows what they mean: heat, power and firmware limits, clock sources
 that were given up, frequency drivers that did not start, CPUs and work that stood still, links that carry less than their card,
 errors that hardware corrected. A message that explains the finding of another check is evidence of that finding. The others are one
 finding here, an entry for each kind of message with how many lines there are and when, the worst first. `fullclock explain -` says what
@@ -113,7 +113,11 @@ fn severity(host: &HostView, messages: &Messages) -> Option<Severity> {
         Weight::Medium => Some(Severity::Medium),
         Weight::High => Some(Severity::High),
     };
+    let is_guest =
+        matches!(host.platform.hypervisor, Ok(Some(_))) && !host.platform.is_control_domain;
     match kind.id {
+        _ if is_guest && kind.is_of_machine() => None,
+        "pcie-limited" if worst.amount.is_some_and(|it| it < OF_ADAPTERS) => None,
         "cpu-throttled-by-heat" => {
             let uptime = worst.when.since_boot.or(host.kernel.uptime.as_ref().ok().copied());
             Some(heat::severity(worst.amount.unwrap_or(*count), uptime))
@@ -124,6 +128,9 @@ fn severity(host: &HostView, messages: &Messages) -> Option<Severity> {
         _ => of_kind,
     }
 }
+
+/// Gb/s that make a device worth a wider slot: the graphics of a management controller takes less.
+const OF_ADAPTERS: u64 = 15;
 
 /// A hundred lines and more, for an hour or longer, at least one in a minute.
 fn is_frequent(Messages { count, first, last, .. }: &Messages) -> bool {
@@ -217,6 +224,31 @@ mod tests {
         assert!(hot("335400.000000", "39112").starts_with("medium: "));
         assert!(hot("    5.000000", "1").starts_with("low: "));
         assert!(hot("720000.000000", "1").starts_with("info: "));
+    }
+
+    #[test]
+    fn in_a_guest_what_is_about_the_machine_is_no_fault() {
+        let lines = "[ 0.1] amd_pstate: the _CPC object is not present in SBIOS or ACPI disabled\n";
+        assert!(verdict(&CHECK, &log(lines)).starts_with("low: "));
+        let guest = format!("{}//- /sys/hypervisor/type\nxen\n", log(lines));
+        assert_eq!(verdict(&CHECK, &guest), "clean");
+        let stalled = log("[ 500.0] watchdog: BUG: soft lockup - CPU#3 stuck for 22s! [a:7]\n");
+        assert!(
+            verdict(&CHECK, &format!("{stalled}//- /sys/hypervisor/type\nxen\n"))
+                .starts_with("medium: ")
+        );
+    }
+
+    #[test]
+    fn a_small_device_in_a_small_slot_is_no_finding() {
+        let link = |capable: &str| {
+            let link = format!(
+                "available PCIe bandwidth, limited by 5.0 GT/s PCIe x1 link at 0000:e0:05.1 (capable of {capable} Gb/s with x)"
+            );
+            verdict(&CHECK, &log(&format!("[ 1.0] pci 0000:e1:00.0: 4.000 Gb/s {link}\n")))
+        };
+        assert_eq!(link("8.000"), "clean");
+        assert!(link("126.016").starts_with("low: "));
     }
 
     #[test]
