@@ -118,8 +118,10 @@ pub fn messages_of(text: &str) -> Vec<Messages> {
 fn count(found: &mut Vec<Messages>, when: When, message: &str) -> Option<usize> {
     // rsyslog: "message repeated 3 times: [ text]".
     let (message, n) = repeated(message).unwrap_or((message, 1));
-    let pattern::Found { kind, kernels, amount } = pattern::find(message)?;
-    let message = Message { when, text: readable(message), kernels, amount };
+    // As an excerpt keeps it, so that it is found there again.
+    let text = readable(message);
+    let pattern::Found { kind, kernels, amount } = pattern::find(&text)?;
+    let message = Message { when, text, kernels, amount };
     let at = found.iter().position(|it| it.kind == kind);
     let Some(at) = at else {
         let (last, worst) = (message.clone(), message.clone());
