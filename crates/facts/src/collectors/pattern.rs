@@ -15,7 +15,7 @@ pub(super) fn name_fits(pattern: &str, name: &str) -> bool {
 
 fn names_fit(pattern: &[&str], path: &[&str]) -> bool {
     match (pattern.split_first(), path.split_first()) {
-        (None, None) | (Some((&"**", [])), None) => true,
+        (None | Some((&"**", [])), None) => true,
         (Some((&"**", rest)), Some((_, below))) => {
             names_fit(rest, below) || names_fit(pattern, below)
         }

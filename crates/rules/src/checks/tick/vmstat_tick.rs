@@ -65,7 +65,7 @@ fn run(host: &HostView) -> Verdict {
     let message = format!("the kernel folds memory statistics on nohz_full CPUs every {every}");
     Ok(vec![
         Finding::new(Severity::Low, confidence, message)
-            .on(tickless.clone(), host.topology.n_online())
+            .on(tickless, host.topology.n_online())
             .evidence("/proc/sys/vm/stat_interval", seconds)
             .evidence(source, value)
             .cost(
