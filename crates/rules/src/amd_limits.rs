@@ -6,6 +6,7 @@
 use crate::check::Verdict;
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
+use crate::loss_scale;
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::msr::{Register, amd};
 use facts::power::hsmp::HsmpSocket;
@@ -68,8 +69,11 @@ fn limited_to(host: &HostView, info: &CpuInfo, limit: u64, cpus: &[(u32, u64)]) 
         clocks.map_or_else(String::new, |(limit, nominal)| format!(": {limit} of {nominal}"));
     let message =
         format!("the P-state limit register allows nothing above P{limit}{range}, and no boost");
-    let mut finding =
-        Finding::new(share.map_or(Severity::Medium, severity), Confidence::High, message);
+    let mut finding = Finding::new(
+        share.map_or(Severity::Medium, loss_scale::of_what_is_left),
+        Confidence::High,
+        message,
+    );
     if let Some((cpu, value)) = cpus.first() {
         finding = finding.evidence(amd::PSTATE_LIMIT.path(*cpu), format!("{value:#x}"));
     }
@@ -82,14 +86,6 @@ fn limited_to(host: &HostView, info: &CpuInfo, limit: u64, cpus: &[(u32, u64)]) 
         .flat_map(|(cpu, _)| host.topology.core_of(*cpu).iter().collect::<Vec<_>>())
         .collect();
     finding.command(&commands::BMC_EVENTS, "").fix_lasting(CAUSE).on(cpus, host.topology.n_online())
-}
-
-fn severity(share: f64) -> Severity {
-    match share {
-        it if it < 0.8 => Severity::High,
-        it if it < 0.95 => Severity::Medium,
-        _ => Severity::Low,
-    }
 }
 
 /// A limit below the nominal clock; above it, the limit is the boost that power and current leave.
@@ -110,7 +106,7 @@ fn held_by_socket(socket: &HsmpSocket, limit: Hertz, nominal: Hertz) -> Finding 
         "the processor's controller holds the cores of a socket to {limit}, below the nominal {nominal}{because}"
     );
     let share = limit.share_of(nominal);
-    let mut finding = Finding::new(severity(share), Confidence::High, message)
+    let mut finding = Finding::new(loss_scale::of_what_is_left(share), Confidence::High, message)
         .evidence(socket.path("cclk_freq_limit_input"), limit.0 / 1_000_000);
     if !sources.is_empty() {
         finding = finding.evidence(socket.path("pwr_current_active_freq_limit_source"), sources);

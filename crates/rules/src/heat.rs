@@ -19,9 +19,12 @@ pub(crate) fn severity(events: u64, uptime: Option<Duration>) -> Severity {
 }
 
 /// Less than an hour counts as one: an event in the first minute is no rate of sixty an hour.
+pub(crate) const LEAST_UPTIME: Duration = Duration::from_secs(3600);
+
+/// Of `events` in the `uptime` of a host.
 pub(crate) fn per_hour(events: u64, uptime: Duration) -> f64 {
     const HOUR: f64 = 3600.0;
-    events as f64 * HOUR / uptime.as_secs_f64().max(HOUR)
+    events as f64 * HOUR / uptime.max(LEAST_UPTIME).as_secs_f64()
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ pub mod interval;
 mod kernel_threads;
 pub mod ledger;
 pub mod loss;
+pub mod loss_scale;
 pub mod losses;
 mod makers;
 pub mod metric;

@@ -9,7 +9,8 @@ use crate::advice::brace_list;
 use crate::amd_limits;
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
-use crate::finding::{Confidence, Finding, Severity};
+use crate::finding::{Confidence, Finding};
+use crate::loss_scale;
 use facts::cpu::cpufreq::Policy;
 use facts::cpu::pstate::IntelPstate;
 use facts::msr::hwp;
@@ -114,7 +115,7 @@ fn percent_limit(host: &HostView) -> Option<Finding> {
     let share = percent as f64 / 100.0;
     let message =
         format!("intel_pstate's max_perf_pct keeps every clock at {percent} % of its maximum");
-    let finding = Finding::new(severity(share), Confidence::High, message)
+    let finding = Finding::new(loss_scale::of_what_is_left(share), Confidence::High, message)
         .on(host.topology.online.clone().unwrap_or_default(), host.topology.n_online())
         .evidence(&path, percent);
     let finding = with_writer(host, finding);
@@ -158,7 +159,7 @@ fn below_name(host: &HostView, policies: &[Policy]) -> Option<Finding> {
     }
     let message =
         format!("the driver knows no clock above {max}, and the processor is named for {named}");
-    let finding = Finding::new(severity(share), Confidence::Medium, message)
+    let finding = Finding::new(loss_scale::of_what_is_left(share), Confidence::Medium, message)
         .on(host.topology.online.clone().unwrap_or_default(), host.topology.n_online())
         .evidence(highest.path("cpuinfo_max_freq"), max.khz())
         .evidence("/proc/cpuinfo: model name", &host.cpuinfo.as_ref().ok()?.model_name)
@@ -187,7 +188,7 @@ fn capped_by_request(host: &HostView) -> Verdict {
         let share = max as f64 / highest as f64;
         let message = format!("the HWP request keeps the clock at level {max} of {highest}");
         let set: CpuSet = cpus.iter().map(|(cpu, _)| *cpu).collect();
-        let finding = Finding::new(severity(share), Confidence::High, message)
+        let finding = Finding::new(loss_scale::of_what_is_left(share), Confidence::High, message)
             .command(&commands::HWP_REWRITE, brace_list(&set))
             .on(set, host.topology.n_online())
             .fix_lasting("find what writes the register: firmware, x86_energy_perf_policy, a tool that works around thermal limits");
@@ -196,14 +197,6 @@ fn capped_by_request(host: &HostView) -> Verdict {
         with_cost(finding, share, format!("level {max} of {highest}"))
     };
     Ok(groups.into_iter().map(finding).collect())
-}
-
-fn severity(share: f64) -> Severity {
-    match share {
-        it if it < 0.8 => Severity::High,
-        it if it < 0.95 => Severity::Medium,
-        _ => Severity::Low,
-    }
 }
 
 fn with_cost(finding: Finding, share: f64, derivation: String) -> Finding {

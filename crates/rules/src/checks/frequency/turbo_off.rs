@@ -6,6 +6,7 @@
 
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
+use crate::loss_scale;
 use crate::makers::{self, Menu};
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::cpu::pstate::IntelPstate;
@@ -168,7 +169,7 @@ fn weighed(host: &HostView, confidence: Confidence, message: String) -> Finding 
     match range.filter(|(nominal, turbo)| nominal.share_of(*turbo) < 0.99) {
         Some((nominal, turbo)) => {
             let lost = 1.0 - nominal.share_of(turbo);
-            let severity = if lost >= 0.2 { Severity::High } else { Severity::Medium };
+            let severity = loss_scale::of_what_is_left(nominal.share_of(turbo));
             Finding::new(severity, confidence, message).cost(
                 format!("up to {:.0} % of the clock of a core that is busy alone", 100.0 * lost),
                 format!("{nominal} nominal of {turbo} turbo"),

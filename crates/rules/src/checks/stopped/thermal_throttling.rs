@@ -135,7 +135,7 @@ fn throttled<'a>(
 
 fn severity(throttled: &Throttled, uptime: Option<Duration>) -> Severity {
     let by_count = heat::severity(throttled.events, uptime);
-    let by_time = match share(throttled, uptime) {
+    let by_time = match share(throttled, uptime.map(|it| it.max(heat::LEAST_UPTIME))) {
         Some(share) if share >= 0.1 => Severity::High,
         Some(share) if share >= 0.01 => Severity::Medium,
         Some(share) if share >= 0.001 => Severity::Low,

@@ -1,8 +1,9 @@
 //! The limit of one cpufreq policy: what its files say, and the finding of all policies that have it.
 
-use super::{REACHED, severity, with_cost};
+use super::{REACHED, with_cost};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
+use crate::loss_scale;
 use facts::cpu::cooling::Kind;
 use facts::cpu::cpufreq::Policy;
 use facts::{CpuSet, Hertz, HostView, IfPresent, Missing};
@@ -55,7 +56,8 @@ pub(super) fn capped(host: &HostView, cap: &Cap, policies: &[&Policy]) -> Findin
     } else {
         format!("{file} keeps the clock at {limit} of {full}")
     };
-    let severity = if is_mark { Severity::Medium } else { severity(limit.share_of(*full)) };
+    let scaled = loss_scale::of_what_is_left(limit.share_of(*full));
+    let severity = if is_mark { Severity::Medium } else { scaled };
     let mut finding = Finding::new(severity, Confidence::High, message);
     if let Some(policy) = policies.first() {
         let max = policy.cpuinfo_max.as_ref().map_or(0, |it| it.khz());
