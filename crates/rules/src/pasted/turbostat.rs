@@ -1,21 +1,30 @@
 //! Rows of turbostat, with or without the line of column names.
 //!
 //! Source: tools/power/x86/turbostat/turbostat.8. The columns vary with version and processor, but three
-//! of them stand together and prove themselves: Avg_MHz = Busy% x Bzy_MHz.
+//! of them stand together and prove themselves: Avg_MHz = Busy% x Bzy_MHz. Until Linux 3.11 (RHEL 6) the columns were `%c0`, and
+//! `GHz` and `TSC` in GHz.
 
 use super::Explanation;
 
 pub(super) fn explain(text: &str) -> Option<Explanation> {
     let rows = rows(text);
-    let busiest = rows.iter().max_by(|a, b| a.busy.total_cmp(&b.busy))?;
+    let subject = subject(&rows)?;
     let mut meaning = vec![format!(
-        "The busiest row shows a CPU that was busy {:.1} % of the interval, and while busy ran at {:.0} MHz on average; \
+        "The {} row shows {} busy {:.1} % of the interval, and while busy ran at {:.0} MHz on average; \
          over the whole interval that makes {:.0} MHz.",
-        busiest.busy, busiest.bzy, busiest.avg
+        subject.which,
+        if subject.row.is_summary { "all CPUs together, which were" } else { "a CPU that was" },
+        subject.row.busy,
+        subject.row.bzy,
+        subject.row.avg
     )];
-    meaning.push(judge(busiest));
-    if rows.len() > 1 {
-        meaning.push(format!("{} rows were recognised; the others were less busy.", rows.len()));
+    meaning.extend(subject.others.map(|median| {
+        format!("The busy rows in the middle ran at {median:.0} MHz: this CPU is held back, and the others are not.")
+    }));
+    meaning.push(judge(subject.row));
+    let n_cpus = rows.iter().filter(|it| !it.is_summary).count();
+    if n_cpus > 1 {
+        meaning.push(format!("{n_cpus} rows of CPUs were recognised."));
     }
     Some(Explanation {
         what: "turbostat: how busy the CPUs were, and how fast while busy",
@@ -28,6 +37,32 @@ pub(super) fn explain(text: &str) -> Option<Explanation> {
             "turbo-headroom-lost",
         ],
     })
+}
+
+/// The row that a table is about.
+struct Subject<'a> {
+    row: &'a Row,
+    which: &'static str,
+    /// The clock of the busy rows in the middle, where the row is far below it.
+    others: Option<f64>,
+}
+
+/// The slowest of the busy rows where it is far below the others, otherwise the busiest. The summary only where there is no other.
+fn subject(rows: &[Row]) -> Option<Subject<'_>> {
+    /// Cores differ by less in turbo.
+    const FAR_BELOW: f64 = 0.85;
+    let of_cpus: Vec<&Row> = rows.iter().filter(|it| !it.is_summary).collect();
+    let mut busy: Vec<&Row> = of_cpus.iter().copied().filter(|it| it.busy >= BUSY_ENOUGH).collect();
+    busy.sort_by(|a, b| a.bzy.total_cmp(&b.bzy));
+    let median = busy.get(busy.len() / 2).map(|it| it.bzy);
+    if let (Some(slowest), Some(median)) = (busy.first(), median)
+        && slowest.bzy < FAR_BELOW * median
+    {
+        return Some(Subject { row: slowest, which: "slowest busy", others: Some(median) });
+    }
+    let busiest = of_cpus.into_iter().max_by(|a, b| a.busy.total_cmp(&b.busy));
+    let row = busiest.or_else(|| rows.first())?;
+    Some(Subject { row, which: "busiest", others: None })
 }
 
 /// Below this, the interval's few busy moments are wake-ups, whose clock says nothing about load.
@@ -65,6 +100,8 @@ struct Row {
     busy: f64,
     bzy: f64,
     tsc: Option<f64>,
+    /// Whether it is that of all CPUs together.
+    is_summary: bool,
 }
 
 fn rows(text: &str) -> Vec<Row> {
@@ -72,7 +109,7 @@ fn rows(text: &str) -> Vec<Row> {
     let mut rows = Vec::new();
     for line in text.lines() {
         let cells: Vec<&str> = line.split_whitespace().collect();
-        if cells.contains(&"Bzy_MHz") {
+        if cells.contains(&"Bzy_MHz") || (cells.contains(&"%c0") && cells.contains(&"GHz")) {
             names = Some(cells);
         } else {
             rows.extend(match &names {
@@ -85,6 +122,9 @@ fn rows(text: &str) -> Vec<Row> {
 }
 
 fn named(names: &[&str], cells: &[&str]) -> Option<Row> {
+    if names.contains(&"%c0") {
+        return older(names, cells);
+    }
     // Rows of single threads leave out trailing columns of core and package, never leading ones.
     let cell = |wanted: &[&str]| {
         let column = names.iter().position(|name| wanted.contains(name))?;
@@ -92,7 +132,26 @@ fn named(names: &[&str], cells: &[&str]) -> Option<Row> {
     };
     let (busy, bzy) = (cell(&["Busy%", "%Busy"])?, cell(&["Bzy_MHz"])?);
     let avg = cell(&["Avg_MHz"]).unwrap_or(busy / 100.0 * bzy);
-    Some(Row { avg, busy, bzy, tsc: cell(&["TSC_MHz"]) })
+    Some(Row { avg, busy, bzy, tsc: cell(&["TSC_MHz"]), is_summary: is_summary(cells) })
+}
+
+/// A row of a turbostat before Linux 3.11. That of all CPUs has nothing in the columns before `%c0`.
+fn older(names: &[&str], cells: &[&str]) -> Option<Row> {
+    let n_before = names.iter().position(|it| *it == "%c0")?;
+    let is_summary = cells.first()?.contains('.');
+    let left_out = if is_summary { n_before } else { 0 };
+    let cell = |wanted: &str| {
+        let column = names.iter().position(|name| *name == wanted)?.checked_sub(left_out)?;
+        cells.get(column)?.parse::<f64>().ok()
+    };
+    let (busy, bzy) = (cell("%c0")?, 1000.0 * cell("GHz")?);
+    let tsc = cell("TSC").map(|it| 1000.0 * it);
+    Some(Row { avg: busy / 100.0 * bzy, busy, bzy, tsc, is_summary })
+}
+
+/// All CPUs together are no CPU of any package.
+fn is_summary(cells: &[&str]) -> bool {
+    cells.first() == Some(&"-")
 }
 
 fn unnamed(cells: &[&str]) -> Option<Row> {
@@ -106,7 +165,8 @@ fn unnamed(cells: &[&str]) -> Option<Row> {
         let fits = (avg - busy / 100.0 * bzy).abs() <= 1.0 + bzy * 0.005;
         let plausible = (0.0..=100.5).contains(&busy) && window[1].contains('.') && bzy >= 100.0;
         let tsc = cells.get(at + 3).and_then(|cell| number(cell)).filter(|&tsc| tsc >= 500.0);
-        (fits && plausible && avg >= 1.0).then_some(Row { avg, busy, bzy, tsc })
+        let is_summary = is_summary(cells);
+        (fits && plausible && avg >= 1.0).then_some(Row { avg, busy, bzy, tsc, is_summary })
     })
 }
 
@@ -130,6 +190,39 @@ mod tests {
             "CPU Avg_MHz %Busy Bzy_MHz TSC_MHz\n- 1596 80.10 1996 998\n1 1743 87.54 1996 998";
         assert!(meaning(text).starts_with("The busiest row shows a CPU that was busy 87.5 %"));
         assert!(meaning(text).contains("100 % above it, in turbo"));
+    }
+
+    #[test]
+    fn a_table_of_busy_rows_is_about_the_one_that_is_held_back() {
+        let text = "Core CPU Avg_MHz Busy% Bzy_MHz TSC_MHz\n- - 3025 99.99 3025 2500\n\
+                    0 0 3900 100.00 3900 2500\n1 1 400 100.00 400 2500\n2 2 3900 100.00 3900 2500\n\
+                    3 3 3900 99.90 3904 2500";
+        let said = meaning(text);
+        assert!(
+            said.starts_with("The slowest busy row shows a CPU that was busy 100.0 %"),
+            "{said}"
+        );
+        assert!(said.contains("in the middle ran at 3900 MHz"), "{said}");
+        assert!(said.contains("the CPU had 16 % of it"), "{said}");
+        assert!(said.ends_with("4 rows of CPUs were recognised."), "{said}");
+        // Favoured cores differ by less.
+        let even = text.replace("400 100.00 400", "3500 100.00 3500");
+        assert!(meaning(&even).starts_with("The busiest row"), "{}", meaning(&even));
+    }
+
+    #[test]
+    fn a_table_of_rhel_6_has_its_clocks_in_ghz() {
+        let text = "cor CPU    %c0  GHz  TSC    %c1    %c3    %c6   %pc3   %pc6\n\
+                    \u{20}         60.00 2.10 2.93  10.00   0.00   0.00   0.00   0.00\n\
+                    0   0  99.98 1.60 2.93   0.02   0.00   0.00   0.00   0.00\n\
+                    1   4  20.00 3.20 2.93  80.00   0.00   0.00";
+        let said = meaning(text);
+        assert!(
+            said.starts_with("The slowest busy row shows a CPU that was busy 100.0 %"),
+            "{said}"
+        );
+        assert!(said.contains("the CPU had 55 % of it"), "{said}");
+        assert!(said.ends_with("2 rows of CPUs were recognised."), "{said}");
     }
 
     #[test]
