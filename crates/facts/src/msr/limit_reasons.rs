@@ -66,8 +66,7 @@ pub fn undecoded(cpuinfo: &CpuInfo) -> Option<Missing> {
     };
     (cpuinfo.is_intel() && !is_before && Layout::of(cpuinfo).is_none()).then(|| {
         let (family, model) = (cpuinfo.family, cpuinfo.model);
-        let why =
-            format!("the bits of family {family}, model {model} are not known to this program");
+        let why = format!("the bits of family {family}, model {model} are unknown to this program");
         Missing { what: "core limit reasons (MSR 0x64f)".to_owned(), why: Why::Failed(why) }
     })
 }

@@ -192,6 +192,10 @@ impl Mounts {
                 return Err(TWICE);
             }
             seen.push(version);
+            // The kernel writes no empty name: what has one is no path of its own.
+            if path.contains("//") {
+                return Err(LINE);
+            }
             for mount in self.0.iter().filter(|mount| mount.version == version) {
                 folders.extend(mount.chain(path).into_iter().map(|folder| (version, folder)));
             }

@@ -110,8 +110,11 @@ fn a_large_machine_has_its_findings_beside_the_table() {
 
 #[test]
 fn without_findings_the_verdict_says_so() {
-    let screen = after(small((80, 24)), [audited("")]);
+    let steady = "//- /sys/devices/system/clocksource/clocksource0/current_clocksource\ntsc\n";
+    let screen = after(small((80, 24)), [audited(steady)]);
     assert!(screen.contains("No findings."), "{screen}");
+    let screen = after(small((80, 24)), [audited("")]);
+    assert!(screen.contains("Nothing could be judged."), "{screen}");
     assert!(drawn(&small((80, 24))).contains("auditing ..."));
 }
 

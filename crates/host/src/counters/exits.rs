@@ -169,6 +169,10 @@ fn malformed(expected: facts::Expected) -> Missing {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "waits for the kernel to tell of a thread of its own"
+)]
 mod tests {
     use super::*;
     use std::thread;

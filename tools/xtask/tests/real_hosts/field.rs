@@ -5,6 +5,32 @@ use rules::finding::Severity::{Critical, High, Info, Low, Medium};
 
 /// What the audit of the case with this name must and must not say; `None` where no check knows its kind yet.
 pub(crate) fn of(id: &str) -> Option<Expectation> {
+    of_clock_source(id)
+        .or_else(|| of_held_clock(id))
+        .or_else(|| of_other_loss(id))
+        .or_else(|| without_driver(id))
+}
+
+/// Clock sources that cost a system call.
+fn of_clock_source(id: &str) -> Option<Expectation> {
+    Some(match id {
+        "06-tsc-unstable-hpet" => clean().finds("slow-clocksource", High).says_not("kvm-clock"),
+        "07-guest-acpi-pm" => {
+            clean().finds("slow-clocksource", High).says("bhyve").says_not("kvm-clock")
+        }
+        "08-guest-tsc-reliable-already" => clean()
+            .finds("slow-clocksource", High)
+            .says("in vain (clocksource=tsc tsc=reliable)")
+            .says_not("on the boot line: "),
+        "45-vmware-acpi-pm" => {
+            clean().finds("slow-clocksource", High).says("ESXi").says_not("kvm-clock")
+        }
+        _ => return None,
+    })
+}
+
+/// Clocks below what was asked for.
+fn of_held_clock(id: &str) -> Option<Expectation> {
     Some(match id {
         "03-power9-occ-reset" => clean()
             .finds("prochot-asserted", High)
@@ -17,14 +43,6 @@ pub(crate) fn of(id: &str) -> Option<Expectation> {
             .says("ref:746123548456952 del:600147015590292")
             .says("level 804, where 3150 is nominal")
             .says_not("80 %"),
-        "06-tsc-unstable-hpet" => clean().finds("slow-clocksource", High).says_not("kvm-clock"),
-        "07-guest-acpi-pm" => {
-            clean().finds("slow-clocksource", High).says("bhyve").says_not("kvm-clock")
-        }
-        "08-guest-tsc-reliable-already" => clean()
-            .finds("slow-clocksource", High)
-            .says("in vain (clocksource=tsc tsc=reliable)")
-            .says_not("on the boot line: "),
         "10-230mhz-readout-misread" => {
             clean().finds("clock-below-minimum", High).says("% of the clock")
         }
@@ -33,15 +51,49 @@ pub(crate) fn of(id: &str) -> Option<Expectation> {
             .says("scaling-max=max")
             .says_not("max-perf-pct")
             .says_not("energy-perf-bias="),
+        // The other kind of core is held as well, above its minimum.
+        "33-400mhz-under-800-hybrid" => {
+            clean().finds("clock-below-minimum", High).may_find("clock-not-delivered")
+        }
+        "38-power-limit-notifications" => clean()
+            .finds_between("power-limit-reached", Info..=Info)
+            .says("14 times in 72.0 h (0.2 an hour)"),
+        "39-max-perf-pct-40" => clean()
+            .finds("capped-frequency", High)
+            .says("thermald runs here")
+            .says_not("TLP")
+            .says_not("max-perf-pct=100"),
+        "44-acpi-limit-1500-of-2801" => clean()
+            .finds("capped-frequency", High)
+            .finds_between("slow-governor", Info..=Low)
+            .says_not("scaling-max"),
+        "49-performance-governor-at-low-clock" => {
+            clean().finds("clock-not-delivered", High).says("33 % of the clock")
+        }
+        "50-rpi-undervoltage" => {
+            clean().finds("undervoltage", High).says("under-voltage").says("get_throttled = 50005")
+        }
+        "51-pcc-cpufreq-dl580" => {
+            clean().finds("slow-governor", Medium).never(&["turbo-off"]).says("OS Control Mode")
+        }
+        "min-a" => {
+            clean().finds("capped-frequency", High).finds_between("slow-governor", Info..=Low)
+        }
+        "min-b" | "min-e" => clean().finds("clock-not-delivered", High),
+        "min-pcc" => clean().never(&["turbo-off"]),
+        "min-pl0" => clean().finds("low-power-limit", Critical),
+        _ => return None,
+    })
+}
+
+/// Time that something else takes, links, and CPUs that are not used as they were meant to.
+fn of_other_loss(id: &str) -> Option<Expectation> {
+    Some(match id {
         "22b-kipmi0-no-schedstat" => clean().finds("kipmid-busy", High).says("at least 54 %"),
         "27-quota-91-percent-exporter" => clean()
             .finds_between("cgroup-quota-throttling", Medium..=High)
             .says("ipmi_exporter (4242)")
             .says("91.0 %"),
-        // The other kind of core is held as well, above its minimum.
-        "33-400mhz-under-800-hybrid" => {
-            clean().finds("clock-below-minimum", High).may_find("clock-not-delivered")
-        }
         "28-cx6dx-in-gen3-x8" => clean()
             .finds("slot-narrower-than-ports", Medium)
             .says("carries 63 Gb/s, less than its port ens1f0 alone (100 Gb/s)"),
@@ -58,29 +110,8 @@ pub(crate) fn of(id: &str) -> Option<Expectation> {
             .says("cppc_fie")
             .says("has taken 30 % of a CPU")
             .says("Linux 6.1"),
-        "38-power-limit-notifications" => clean()
-            .finds_between("power-limit-reached", Info..=Info)
-            .says("14 times in 72.0 h (0.2 an hour)"),
-        "39-max-perf-pct-40" => clean()
-            .finds("capped-frequency", High)
-            .says("thermald runs here")
-            .says_not("TLP")
-            .says_not("max-perf-pct=100"),
         "42b-ubuntu-kernel-without-nohz-full" => {
             clean().finds("isolated-without-nohz-full", Low).says("CONFIG_NO_HZ_FULL")
-        }
-        "44-acpi-limit-1500-of-2801" => clean()
-            .finds("capped-frequency", High)
-            .finds_between("slow-governor", Info..=Low)
-            .says_not("scaling-max"),
-        "45-vmware-acpi-pm" => {
-            clean().finds("slow-clocksource", High).says("ESXi").says_not("kvm-clock")
-        }
-        "49-performance-governor-at-low-clock" => {
-            clean().finds("clock-not-delivered", High).says("33 % of the clock")
-        }
-        "50-rpi-undervoltage" => {
-            clean().finds("undervoltage", High).says("under-voltage").says("get_throttled = 50005")
         }
         "46-bundle-with-kernel-log" => clean()
             .finds("kernel-log", Medium)
@@ -90,21 +121,12 @@ pub(crate) fn of(id: &str) -> Option<Expectation> {
             .says("took a split_lock trap")
             .says("hrtimer: interrupt took 6663395 ns")
             .says("limited by 8.0 GT/s PCIe x8 link"),
-        "51-pcc-cpufreq-dl580" => {
-            clean().finds("slow-governor", Medium).never(&["turbo-off"]).says("OS Control Mode")
-        }
         "54-smt-forceoff" => clean()
             .finds("offline-cpus", Info)
             .says("mitigations=auto,nosmt")
             .says_not("cpu-online="),
-        "min-a" => {
-            clean().finds("capped-frequency", High).finds_between("slow-governor", Info..=Low)
-        }
-        "min-b" | "min-e" => clean().finds("clock-not-delivered", High),
-        "min-pcc" => clean().never(&["turbo-off"]),
-        "min-pl0" => clean().finds("low-power-limit", Critical),
         "min-steal" => clean().never(&["stolen-time"]).not_judged("stolen-time"),
-        _ => return without_driver(id),
+        _ => return None,
     })
 }
 

@@ -146,7 +146,7 @@ pub(super) const KINDS: &[Kind] = &[
             ("", "MDS: Mitigation"),
             ("", "TAA: Mitigation"),
             ("", "MMIO Stale Data: "),
-            ("", "Register File Data Sampling: "),
+            ("", concat!("Register ", "File Data Sampling: ")),
             ("", "SRBDS: "),
             ("", "GDS: "),
             ("", "ITS: Mitigation"),

@@ -76,7 +76,7 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the hypervisor refused a register of the processor",
         weight: Weight::Context,
         checks: &[],
-        means: "A guest asked for a register that its hypervisor does not show. Tools that read clocks and power by registers get nothing in this guest.",
+        means: "A guest read a register that its hypervisor does not show. Tools that read clocks and power by registers get nothing in this guest.",
         wordings: &[
             ("", "unhandled rdmsr"),
             ("", "unhandled wrmsr"),

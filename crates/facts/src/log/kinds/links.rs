@@ -10,7 +10,7 @@ pub(super) const KINDS: &[Kind] = &[
         id: "pcie-limited",
         title: "a card's PCI Express link is slower or narrower than the card",
         weight: Weight::Low,
-        checks: &["pcie-link-degraded"],
+        checks: &["slot-narrower-than-ports", "pcie-link-degraded"],
         means: "The slot, a riser or a switch above it has fewer lanes or an older generation than the card, or the link came up degraded. Compare the bandwidth that is available with that of \
                 the card's ports: 63 Gb/s under one port of 100 Gb/s caps it, under one of 25 it does not matter.",
         wordings: &[

@@ -124,7 +124,7 @@ pub(super) const KINDS: &[Kind] = &[
         id: "under-voltage",
         title: "the board's supply voltage was too low",
         weight: Weight::Medium,
-        checks: &["capped-frequency", "clock-below-minimum"],
+        checks: &["undervoltage", "capped-frequency", "clock-below-minimum"],
         means: "A Raspberry Pi below 4.63 V lowers its clock to 600 MHz (or 1.5 GHz on a Pi 5) whatever the governor requests, until the voltage is \
                 normal. Use the official supply and a short, thick cable, and take power-hungry USB devices off the board.",
         wordings: &[
@@ -136,7 +136,7 @@ pub(super) const KINDS: &[Kind] = &[
         id: "voltage-normal",
         title: "the board's supply voltage was normal again",
         weight: Weight::Context,
-        checks: &["capped-frequency"],
+        checks: &["undervoltage", "capped-frequency"],
         means: "The end of an under-voltage event of a Raspberry Pi. The clock returns within seconds; the cause remains.",
         wordings: &[("", "Voltage normalised")],
     },
@@ -144,7 +144,7 @@ pub(super) const KINDS: &[Kind] = &[
         id: "raspberry-firmware",
         title: "the Raspberry Pi firmware did not answer about its clock or its throttling",
         weight: Weight::Info,
-        checks: &["capped-frequency", "clock-below-minimum"],
+        checks: &["undervoltage", "capped-frequency", "clock-below-minimum"],
         means: "The firmware sets the processor's clock on this board, and says whether voltage or heat limit it. While it does not answer, \
                 both are unknown, and requests for another clock are lost.",
         wordings: &[

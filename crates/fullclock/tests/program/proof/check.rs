@@ -160,7 +160,7 @@ impl Check<'_> {
             (ran, ran)
         });
         let waited = self.run.sums.total(name).wait;
-        faults.extend(self.wait(ledger, "the client", (waited, waited)));
+        faults.extend(wait(ledger, "the client", (waited, waited)));
         faults
     }
 
@@ -185,7 +185,7 @@ impl Check<'_> {
         };
         let mut faults =
             self.shares(ledger, ("the sessions' ledger", program), |roles| of(roles, |it| it.run));
-        faults.extend(self.wait(ledger, "the sessions", of(&[session], |it| it.wait)));
+        faults.extend(wait(ledger, "the sessions", of(&[session], |it| it.wait)));
         faults
     }
 
@@ -231,19 +231,6 @@ impl Check<'_> {
             })
         };
         programs.iter().filter_map(hold).collect()
-    }
-
-    /// Waits are known, those of threads that ended too: of these the kernel tells.
-    fn wait(&self, ledger: &Value, of: &str, (least, most): (f64, f64)) -> Option<String> {
-        let waiting = &ledger["waiting"];
-        let Some(ours) = waiting["time_s"].as_f64() else {
-            return Some(format!("{of}: {waiting}"));
-        };
-        println!("{of} waited {ours:.4}, sampler {least:.4} to {most:.4}");
-        // The sampler does not see what threads wait in the last quarter of a second before they end.
-        let limit = (WAIT + READ_WITHIN / ledger["wall_s"].as_f64().unwrap()) * most;
-        (ours > most + limit || ours < least - limit)
-            .then(|| format!("{of} waited {ours:.4} s, and {least:.4} to {most:.4} by the sampler"))
     }
 
     /// The second opinion: what programs ran by pidstat.
@@ -304,4 +291,17 @@ fn time_of(ledger: &Value, name: &str, is_chosen: bool) -> f64 {
     let of_name = lines.filter(|it| it["part"] == name || is_chosen && it["loss"] == "useful");
     let number = |line: &Value, of: &str| line[of].as_f64().unwrap_or(0.0);
     of_name.map(|it| number(it, "time_s") + number(it, "interrupted_s")).sum()
+}
+
+/// Waits are known, those of threads that ended too: of these the kernel tells.
+fn wait(ledger: &Value, of: &str, (least, most): (f64, f64)) -> Option<String> {
+    let waiting = &ledger["waiting"];
+    let Some(ours) = waiting["time_s"].as_f64() else {
+        return Some(format!("{of}: {waiting}"));
+    };
+    println!("{of} waited {ours:.4}, sampler {least:.4} to {most:.4}");
+    // The sampler does not see what threads wait in the last quarter of a second before they end.
+    let limit = (WAIT + READ_WITHIN / ledger["wall_s"].as_f64().unwrap()) * most;
+    (ours > most + limit || ours < least - limit)
+        .then(|| format!("{of} waited {ours:.4} s, and {least:.4} to {most:.4} by the sampler"))
 }

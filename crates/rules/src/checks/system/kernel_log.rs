@@ -105,7 +105,7 @@ fn line(Message { when, text, .. }: &Message) -> String {
 
 /// How much messages of a kind matter here; `None` where they are nothing to report.
 fn severity(host: &HostView, messages: &Messages) -> Option<Severity> {
-    let Messages { kind, count, worst, .. } = messages;
+    let Messages { kind, count, last, worst, .. } = messages;
     let of_kind = match kind.weight {
         Weight::Context => None,
         Weight::Info => Some(Severity::Info),
@@ -118,6 +118,8 @@ fn severity(host: &HostView, messages: &Messages) -> Option<Severity> {
     match kind.id {
         _ if is_guest && kind.is_of_machine() => None,
         "pcie-limited" if worst.amount.is_some_and(|it| it < OF_ADAPTERS) => None,
+        // Until the TSC is measured every host uses a slow clock.
+        "slow-clock-chosen" if last.when.since_boot.is_none_or(|it| it < BOOTED) => None,
         "cpu-throttled-by-heat" => {
             let uptime = worst.when.since_boot.or(host.kernel.uptime.as_ref().ok().copied());
             Some(heat::severity(worst.amount.unwrap_or(*count), uptime))
@@ -128,6 +130,9 @@ fn severity(host: &HostView, messages: &Messages) -> Option<Severity> {
         _ => of_kind,
     }
 }
+
+/// A boot is over by then.
+const BOOTED: Duration = Duration::from_secs(60);
 
 /// Gb/s that make a device worth a wider slot: the graphics of a management controller takes less.
 const OF_ADAPTERS: u64 = 15;
@@ -209,6 +214,7 @@ mod tests {
     #[test]
     fn ordinary_lines_of_a_boot_are_clean() {
         let host = log("[    0.000000] tsc: Detected 2100.000 MHz processor\n\
+                        [    0.900000] Switching to clocksource hpet\n\
                         [    1.000000] clocksource: Switched to clocksource tsc\n\
                         [    2.000000] perf: interrupt took too long (2513 > 2500), lowering kernel.perf_event_max_sample_rate to 79500\n\
                         [    3.000000] hrtimer: interrupt took 22673 ns\n");
