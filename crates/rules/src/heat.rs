@@ -1,6 +1,7 @@
-//! How bad so many events of heat are.
+//! How many events of heat or power there were for how long, and how bad so many are.
 
 use crate::finding::Severity;
+use facts::quantity::counted;
 use std::time::Duration;
 
 /// Of `events` of throttling in the `uptime` of a host; without it, they are few or many.
@@ -27,9 +28,32 @@ pub(crate) fn per_hour(events: u64, uptime: Duration) -> f64 {
     events as f64 * HOUR / uptime.max(LEAST_UPTIME).as_secs_f64()
 }
 
+/// `14 times in 72.0 h (0.2 an hour)`. In the first hour there is no rate.
+pub(crate) fn how_often(events: u64, uptime: Option<Duration>) -> String {
+    let times = counted(events, "time");
+    match uptime {
+        None => format!("{times} since boot (the uptime is unknown)"),
+        Some(uptime) if uptime < LEAST_UPTIME => {
+            format!("{times} in the first {} min after boot", uptime.as_secs() / 60 + 1)
+        }
+        Some(uptime) => {
+            let hours = uptime.as_secs_f64() / 3600.0;
+            format!("{times} in {hours:.1} h ({:.1} an hour)", per_hour(events, uptime))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn there_is_a_rate_after_an_hour() {
+        let of = |seconds| how_often(14, Some(Duration::from_secs(seconds)));
+        assert_eq!(of(5), "14 times in the first 1 min after boot");
+        assert_eq!(of(259_200), "14 times in 72.0 h (0.2 an hour)");
+        assert_eq!(how_often(1, None), "1 time since boot (the uptime is unknown)");
+    }
 
     #[test]
     fn one_event_after_boot_is_no_rate() {

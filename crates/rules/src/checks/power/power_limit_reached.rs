@@ -5,8 +5,8 @@
 
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
+use crate::heat;
 use facts::cpu::throttling::Throttled;
-use facts::quantity::counted;
 use facts::{CpuSet, HostView, Missing, PerCpu};
 use std::time::Duration;
 
@@ -81,18 +81,9 @@ fn run(host: &HostView) -> Verdict {
 }
 
 fn finding(level: &str, throttled: &Throttled, uptime: Option<Duration>) -> Finding {
-    const HOUR: f64 = 3600.0;
-    let times = counted(throttled.events, "time");
-    let rate = |it: Duration| throttled.events as f64 * HOUR / it.as_secs_f64().max(HOUR);
-    let (severity, how_often) = match uptime {
-        Some(uptime) => {
-            let rate = rate(uptime);
-            let severity = if rate < MANY_AN_HOUR { Severity::Info } else { Severity::Low };
-            let hours = uptime.as_secs_f64() / HOUR;
-            (severity, format!("{times} in {hours:.1} h ({rate:.1} an hour)"))
-        }
-        None => (Severity::Info, format!("{times} since boot (the uptime is unknown)")),
-    };
+    let is_often = |it| heat::per_hour(throttled.events, it) >= MANY_AN_HOUR;
+    let severity = if uptime.is_some_and(is_often) { Severity::Low } else { Severity::Info };
+    let how_often = heat::how_often(throttled.events, uptime);
     let confidence = if uptime.is_some() { Confidence::High } else { Confidence::Medium };
     let message = format!("{level} has reached a power limit {how_often}");
     Finding::new(severity, confidence, message).evidence(&throttled.path, throttled.events)

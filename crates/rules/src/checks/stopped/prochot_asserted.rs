@@ -291,7 +291,7 @@ mod tests {
         let sapphire_rapids = host([COOL; 2], COOL, "0x10001").replace(": 85", ": 143");
         assert_eq!(
             verdict(&CHECK, &sapphire_rapids),
-            "unknown: core limit reasons (MSR 0x64f) cannot be read: the bits of family 6, model 143 are not known to this program"
+            "unknown: core limit reasons (MSR 0x64f) cannot be read: the bits of family 6, model 143 are unknown to this program"
         );
         let pulled = host(["0x881f000c", COOL], COOL, "0x0").replace(": 85", ": 143");
         assert!(verdict(&CHECK, &pulled).starts_with("high: PROCHOT#"));

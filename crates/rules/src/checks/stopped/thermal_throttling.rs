@@ -9,7 +9,6 @@ use crate::finding::{Confidence, Finding, Severity};
 use crate::heat;
 use facts::cpu::throttling::Throttled;
 use facts::power::board::FirmwareThrottling;
-use facts::quantity::counted;
 use facts::{CpuSet, Elsewhere, HostView, Missing, PerCpu};
 use std::time::Duration;
 
@@ -159,17 +158,7 @@ fn finding(
 ) -> Finding {
     let Judged { level, throttled, severity, .. } = worst;
     let events = throttled.events;
-    let rate = match uptime {
-        Some(uptime) => {
-            let hours = uptime.as_secs_f64() / 3600.0;
-            format!(
-                "{} in {hours:.1} h ({:.1} an hour)",
-                counted(events, "time"),
-                heat::per_hour(events, uptime)
-            )
-        }
-        None => format!("{} since boot (the uptime is unknown)", counted(events, "time")),
-    };
+    let rate = heat::how_often(events, uptime);
     let message = format!("a {level} was too hot and held its clock down {rate}");
     let mut as_bad = CpuSet::default();
     for it in judged.iter().filter(|it| it.severity == *severity) {
