@@ -55,6 +55,8 @@ pub struct IdleState {
     pub residency: Fact<u64>,
     /// `disable`, by CPU. Read only of states deeper than C1: nothing depends on the shallow ones.
     pub disabled: PerCpu<bool>,
+    /// `default_status` is `disabled`: the driver leaves it off on this processor. Read only of states deeper than C1.
+    pub is_off_by_default: Fact<bool>,
 }
 
 /// `power/pm_qos_resume_latency_us` of a CPU.
@@ -66,6 +68,17 @@ pub enum ResumeLatency {
     AtMost(u64),
     /// `n/a`: none at all, so that the CPU polls.
     None,
+}
+
+impl IdleState {
+    /// Parses `default_status`: whether the driver leaves a state off (drivers/cpuidle/sysfs.c, show_state_default_status).
+    pub fn parse_default(text: &str) -> Result<bool, Expected> {
+        match trimmed(text) {
+            "disabled" => Ok(true),
+            "enabled" => Ok(false),
+            _ => Err(Expected("enabled or disabled")),
+        }
+    }
 }
 
 impl ResumeLatency {
@@ -141,6 +154,7 @@ mod tests {
             latency: Err(missing()),
             residency: Err(missing()),
             disabled: PerCpu::default(),
+            is_off_by_default: Err(missing()),
         };
         state.depth()
     }

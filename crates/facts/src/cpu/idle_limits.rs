@@ -114,6 +114,7 @@ mod tests {
             latency: Ok(latency),
             residency: Err(Missing::absent("residency")),
             disabled: [(0, Ok(disabled))].into_iter().collect(),
+            is_off_by_default: Ok(false),
         }
     }
 

@@ -67,8 +67,10 @@ fn state(source: &dyn Source, folder: &str, number: u32, cpus: &CpuSet) -> Fact<
         latency: source.parsed(&file("latency"), parse::number),
         residency: source.parsed(&file("residency"), parse::number),
         disabled: PerCpu::default(),
+        is_off_by_default: Err(Missing::not_collected(file("default_status"))),
     };
     if state.is_deep() {
+        state.is_off_by_default = source.parsed(&file("default_status"), IdleState::parse_default);
         let disabled = |cpu| {
             let path = format!("{CPUS}/cpu{cpu}/cpuidle/state{number}/disable");
             // Kernels that also show the driver's own switch here write 2 or 3.

@@ -14,6 +14,7 @@ mod answers;
 mod audited;
 mod expectation;
 mod field;
+mod guard;
 mod lscpu;
 mod planned;
 mod source;

@@ -40,6 +40,11 @@ fn explained(host: &HostView, deepest: &str, barriers: Vec<Barrier>, cpus: &CpuS
         Barrier::EveryCpu(limit) => Some(*limit),
         _ => None,
     });
+    if let [Barrier::Disabled(states)] = &barriers[..]
+        && states.iter().all(|(number, _)| is_off_by_default(host, *number, cpus))
+    {
+        return of_the_driver(finding, states, cpus);
+    }
     let mut lasting = Vec::new();
     for barrier in barriers {
         let text;
@@ -97,6 +102,25 @@ fn enabled(finding: Finding, number: u32, name: &str, cpus: &CpuSet) -> Finding 
 fn off(finding: Finding, number: u32, cpus: &CpuSet) -> Finding {
     let first = cpus.first().unwrap_or(0);
     finding.evidence(format!("{CPUS}/cpu{first}/cpuidle/state{number}/disable"), 1)
+}
+
+/// Whether the driver leaves a state off on each of `cpus`.
+fn is_off_by_default(host: &HostView, number: u32, cpus: &CpuSet) -> bool {
+    let tables = host.cpuidle.tables.as_deref().unwrap_or_default();
+    let tables = tables.iter().filter(|it| !it.cpus.and(cpus).is_empty());
+    let mut states = tables.flat_map(|it| &it.states).filter(|it| it.number == number);
+    states.all(|it| it.is_off_by_default == Ok(true))
+}
+
+/// States that the driver leaves off on this processor: nobody switched them off, so there is nothing to undo.
+fn of_the_driver(mut finding: Finding, states: &[(u32, String)], cpus: &CpuSet) -> Finding {
+    finding.severity = Severity::Info;
+    finding.message.push_str(" by the driver on this processor");
+    let first = cpus.first().unwrap_or(0);
+    states.iter().fold(finding, |it, (number, _)| {
+        let path = format!("{CPUS}/cpu{first}/cpuidle/state{number}/default_status");
+        it.evidence(path, "disabled")
+    })
 }
 
 /// Whether a latency limit of `limit` µs forbids a state on each of `cpus`.
@@ -176,6 +200,25 @@ mod tests {
             verdict(&CHECK, &host(C3_OFF)),
             "info: idle state C3 is disabled, others deeper than C1 are not [all 2 CPUs]"
         );
+    }
+
+    #[test]
+    fn states_that_the_driver_leaves_off_are_a_note_without_a_fix() {
+        let default = |number: u32| {
+            format!(
+                "//- /sys/devices/system/cpu/cpu0/cpuidle/state{number}/default_status\ndisabled\n"
+            )
+        };
+        let both = format!("{C3_OFF}{C6_OFF}{}{}", default(2), default(3));
+        assert_eq!(
+            verdict(&CHECK, &host(&both)),
+            "info: idle CPUs go no deeper than C1: C3 and C6 disabled by the driver on this processor [all 2 CPUs]"
+        );
+        let fix = findings(&CHECK, &host(&both)).remove(0).fix;
+        assert!(fix.now.is_empty() && fix.apply.is_empty() && fix.lasting.is_none(), "{fix:?}");
+        // Somebody switched the other one off.
+        let one = format!("{C3_OFF}{C6_OFF}{}", default(2));
+        assert!(verdict(&CHECK, &host(&one)).starts_with("medium: "));
     }
 
     const HELD_BY_TUNED: &str = "//- /dev/cpu_dma_latency\n!bytes 01000000\n//- /proc/812/stat\n812 (tuned) S 1 1 1 0 -1 4194560 0\n//- /proc/812/fd/7 -> /dev/cpu_dma_latency\n";
