@@ -28,11 +28,14 @@ pub(crate) fn with(host: &HostView, parameters: &str) -> String {
     format!("put {parameters} on the boot line: {how}")
 }
 
-/// How the boot line is changed, for a text that only says what belongs on it or off it; `None` where the text says how, and where the
-/// distribution is unknown.
+/// How the boot line is changed, for a text that begins with what belongs on it (`nohz_full=2 on the boot line`), or that says what to
+/// take off it; `None` where the text says how or something else, and where the distribution is unknown.
 pub(crate) fn way(host: &HostView, text: &str) -> Option<String> {
     host.distribution.as_ref().ok()?;
-    let edit = match (text.contains("off the boot line"), text.contains("on the boot line")) {
+    let is_value = |word: &str| !word.trim_end_matches('`').ends_with('=');
+    let added = text.split_once(" on the boot line").map(|(before, _)| before);
+    let is_added = added.is_some_and(|it| it.split(' ').all(|it| it.contains('=') && is_value(it)));
+    let edit = match (text.contains("off the boot line"), is_added) {
         (true, _) => Edit::Remove,
         (false, true) => Edit::Add,
         (false, false) => return None,
@@ -262,6 +265,9 @@ mod tests {
         );
         assert_eq!(of(&without(&red_hat, "nohz=off")), None);
         assert_eq!(of("look for an update of the firmware"), None);
+        // What limits the CPUs is not to be added.
+        assert_eq!(of("maxcpus= on the boot line, or the firmware, limits them"), None);
+        assert_eq!(of("the processor, or maxcpus=1 on the boot line"), None);
         assert_eq!(way(&host_of(""), "`nohz_full=2` on the boot line"), None);
     }
 

@@ -7,7 +7,7 @@
 #![expect(unsafe_code, reason = "syslog(2) has no safe function")]
 
 use super::missing;
-use facts::Fact;
+use facts::{Fact, Missing, Why};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
@@ -20,13 +20,27 @@ const MOST_BYTES: usize = 32 << 20;
 /// The whole log as text: `<6>[   12.345678] text` a line, or, without times in these, as /dev/kmsg has them.
 pub(super) fn read() -> Fact<Vec<u8>> {
     match all() {
-        Ok(log) if has_times(&log) => Ok(log),
-        Ok(log) => Ok(records().unwrap_or(log)),
+        Ok(log) if has_times(&log) && begins_at_boot(&log) => Ok(log),
+        // `dmesg --clear` hides messages from that call, and not from the device.
+        Ok(log) => match records().unwrap_or(log) {
+            log if log.is_empty() => Err(Missing {
+                what: DEVICE.to_owned(),
+                why: Why::Failed("the log is empty: somebody cleared it".to_owned()),
+            }),
+            log => Ok(log),
+        },
         Err(error) => records().map_err(|of_device| {
             let told = if of_device == Errno::NOENT { error } else { of_device };
             missing(DEVICE, told)
         }),
     }
+}
+
+/// Whether it begins with the first message of a kernel: nothing was overwritten or cleared.
+fn begins_at_boot(log: &[u8]) -> bool {
+    const FIRST: &[u8] = b"Linux version";
+    let begin = log.get(..4096).unwrap_or(log);
+    begin.windows(FIRST.len()).any(|it| it == FIRST)
 }
 
 /// `<6>[` before the first message.
@@ -59,16 +73,19 @@ fn last_error() -> Errno {
 fn records() -> Result<Vec<u8>, Errno> {
     /// PRINTKRB_RECORD_MAX and the fields before it (kernel/printk/internal.h); 8 KiB before Linux 6.3.
     const LONGEST_RECORD: usize = 8 << 10;
+    /// A log that is written faster than it is read has no end.
+    const MOST_OVERWRITTEN: u32 = 1000;
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let device = rustix::fs::open(DEVICE, flags, Mode::empty())?;
     let mut log = Vec::new();
     let mut record = vec![0; LONGEST_RECORD];
-    while log.len() < MOST_BYTES {
+    let mut n_overwritten = 0;
+    while log.len() < MOST_BYTES && n_overwritten < MOST_OVERWRITTEN {
         match rustix::io::read(&device, &mut record) {
             Ok(0) | Err(Errno::AGAIN) => break,
             Ok(n) => log.extend_from_slice(&record[..n]),
             // EPIPE: what was to come was overwritten, and the next read goes on behind it.
-            Err(Errno::PIPE | Errno::INTR) => {}
+            Err(Errno::PIPE | Errno::INTR) => n_overwritten += 1,
             Err(error) => return Err(error),
         }
     }

@@ -134,8 +134,6 @@ pub(super) const KINDS: &[Kind] = &[
             ("", "EDAC MC{n}: Uncorrected Error"),
             ("", "Memory failure: {}"),
             ("", "MCE {} page recovery"),
-            ("", "[Hardware Error]: Error {}, type: recoverable"),
-            ("", "[Hardware Error]: Error {}, type: fatal"),
         ],
     },
     Kind {

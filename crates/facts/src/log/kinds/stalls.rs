@@ -141,7 +141,6 @@ pub(super) const KINDS: &[Kind] = &[
                 this ends in hung tasks.",
         wordings: &[
             ("", "BUG: workqueue lockup - pool"),
-            ("since 4.20", "Showing busy workqueues and worker pools"),
             (
                 "since 6.12",
                 "Showing backtraces of running workers in stalled CPU-bound worker pools",

@@ -78,16 +78,14 @@ fn judge(
         )),
         (true, false, true) => Some((
             Severity::Medium,
-            "the voltage is too low at this moment, and was before (under-voltage): the firmware lowers the clock for it",
+            "the voltage is too low at this moment, and was before (under-voltage)",
         )),
-        (true, false, false) => Some((
-            Severity::Medium,
-            "the voltage is too low at this moment (under-voltage): the firmware lowers the clock for it",
-        )),
-        (false, _, true) => Some((
-            Severity::Low,
-            "the voltage was too low at some time since boot (under-voltage), and the firmware lowered the clock for it",
-        )),
+        (true, false, false) => {
+            Some((Severity::Medium, "the voltage is too low at this moment (under-voltage)"))
+        }
+        (false, _, true) => {
+            Some((Severity::Low, "the voltage was too low at some time since boot (under-voltage)"))
+        }
         (false, _, false) => None,
     }
 }

@@ -148,7 +148,7 @@ mod tests {
     }
 
     /// A quarter of the time since boot, and a hundredth.
-    const BUSY: &str = "//- /proc/stat\ncpu0 2500 0 0 7500 0 0 0 0 0 0\n";
+    const BUSY: &str = "//- /proc/stat\ncpu0 9000 0 0 1000 0 0 0 0 0 0\n";
     const IDLE: &str = "//- /proc/stat\ncpu0 100 0 0 9900 0 0 0 0 0 0\n";
 
     const PI: &str = "scaling_driver raspberrypi-cpufreq\nscaling_governor performance\n\
@@ -324,6 +324,16 @@ mod tests {
         };
         assert_eq!(verdict(&CHECK, &unnamed(2000)), "clean");
         assert!(verdict(&CHECK, &unnamed(1000)).starts_with("high: "));
+    }
+
+    #[test]
+    fn samples_of_cpus_that_may_all_have_been_idle_say_nothing() {
+        let of = |share: &str| {
+            let busy = format!("//- /proc/stat\ncpu0 {share} 0 0 0 0 0 0\n");
+            verdict(&CHECK, &host(&format!("{INTEL}cpu MHz : 1000\n"), PSTATE, &busy))
+        };
+        assert!(of("1000 0 0 9000").starts_with("unknown: "), "{}", of("1000 0 0 9000"));
+        assert!(of("9000 0 0 1000").starts_with("high: "), "{}", of("9000 0 0 1000"));
     }
 
     #[test]

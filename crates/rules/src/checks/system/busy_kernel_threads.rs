@@ -24,7 +24,7 @@ others by name. `kipmi` threads have a check of their own, kipmid-busy.
 A kworker shows the workqueue of its last work in its name (Linux 4.18 and later), and may have spent its time on other work.
 
 ## Why it matters
-A thread of the kernel takes the CPU from whatever runs there, and its cache. Some do so for nobody: cppc_fie of Linux 5.15 read
+A thread of the kernel takes the CPU from whatever runs there, and its cache. Some of this time helps no program: cppc_fie of Linux 5.15 read
 the firmware's counters for 30 % of a CPU on an Ampere server. Others are a sign: kswapd of a lack of memory, ksoftirqd of more packets than one
 CPU takes, kacpi_notify of firmware that sends one event after the other.
 
@@ -141,7 +141,7 @@ fn by_kind(busy: Vec<Busy<'_>>) -> Vec<OfKind<'_>> {
 
 /// Half of a CPU is one that belongs to the thread; 10 % is 2.4 hours a day.
 fn severity(worst: &Busy<'_>) -> Severity {
-    match (worst.named.known.map(|it| it.kind), worst.share) {
+    let severity = match (worst.named.known.map(|it| it.kind), worst.share) {
         (Some(Kind::Work), 0.5..) => Severity::Low,
         (Some(Kind::Work), _) => Severity::Info,
         (None, 0.5..) => Severity::Medium,
@@ -149,7 +149,9 @@ fn severity(worst: &Busy<'_>) -> Severity {
         (Some(Kind::Overhead | Kind::Shortage), 0.5..) => Severity::High,
         (Some(Kind::Overhead | Kind::Shortage), 0.1..) => Severity::Medium,
         (Some(Kind::Overhead | Kind::Shortage), _) => Severity::Low,
-    }
+    };
+    // A worker does the work of many; its name tells of the last one only.
+    if worst.named.is_worker { severity.min(Severity::Medium) } else { severity }
 }
 
 fn findings(host: &HostView, mut kinds: Vec<OfKind<'_>>) -> Vec<Finding> {
@@ -322,8 +324,8 @@ mod tests {
         assert_eq!(
             begins,
             [
-                "high: kworker/3:1-events",
                 "medium: vendor_thread/7 has taken 70 % of a CPU since it started: 604800 s of run time in 864000 s",
+                "medium: kworker/3:1-events",
                 "medium: kswapd0",
                 "medium: ksoftirqd/0",
                 "medium: khugepaged",

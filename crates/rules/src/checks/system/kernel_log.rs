@@ -26,7 +26,7 @@ each of them means.
 
 ## Why it matters
 The kernel often says why a clock is low, once, at boot, in words that nobody looks up: that firmware keeps the P-states, that the TSC is
-unstable, that a slot has half of the lanes. Some of it is nowhere else to be read.
+unstable, that a slot has half of the lanes. Some of it appears nowhere else.
 
 ## When to leave it alone
 One line at boot is no rate, and what was reported may be over: look at the time. Messages of heat are weighed by the events that they count

@@ -122,7 +122,7 @@ fn with_advice(host: &HostView, finding: Finding, judged: &Judged<'_>) -> Findin
             .command(&commands::READ_REGISTERS, "rdmsr -a 0x199; rdmsr -a 0x19c; rdmsr -a 0x1b1  # what is asked, what holds it?")
             .command(&commands::BMC_EVENTS, "")
             .fix_lasting(
-                "as root, see prochot-asserted, low-power-limit and bmc-power-cap; what holds the clock is outside of Linux: a power supply, a power cap, heat, the firmware's setup",
+                "as root, see prochot-asserted, low-power-limit and bmc-power-cap; possible causes: a power supply, a power cap, heat, the firmware's setup",
             );
     }
     if is(CpuInfo::is_amd) {

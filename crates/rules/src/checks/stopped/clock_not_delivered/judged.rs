@@ -116,7 +116,9 @@ pub(super) fn low<'a, 'b>(
     }
     let is_processor = low.iter().any(|it| it.asked.by == Asker::Processor);
     let n_shown = judged.iter().filter(|it| !it.readings.is_empty()).count();
-    let is_all = low.len() == n_shown || are_all_of_a_kind(host, &low, judged);
+    // Linux may show a clock for an idle CPU that it does not have: the lowest, or its last one.
+    let are_samples = low.iter().all(|it| it.kind() == Kind::Sample);
+    let is_all = low.len() == n_shown || (!are_samples && are_all_of_a_kind(host, &low, judged));
     if is_processor {
         return Ok(Some((low, is_all)));
     }
@@ -127,6 +129,12 @@ pub(super) fn low<'a, 'b>(
     }
     match work(host) {
         _ if low.is_empty() => Err(Missing::too_idle(WHAT)),
+        Work::Likely | Work::Unknown if are_samples && may_all_have_been_idle(host, n_shown) => {
+            Err(Missing::too_idle(WHAT))
+        }
+        Work::Seen(cpus) if are_samples && !low.iter().any(|it| cpus.contains(it.cpu)) => {
+            Err(Missing::too_idle(WHAT))
+        }
         Work::Seen(_) | Work::Likely | Work::Unknown if is_all => Ok(Some((low, true))),
         Work::Seen(cpus) => {
             let busy: Vec<_> = low.into_iter().filter(|it| cpus.contains(it.cpu)).collect();
@@ -136,6 +144,16 @@ pub(super) fn low<'a, 'b>(
         Work::Likely if low.iter().all(|it| it.kind() < Kind::Sample) => Ok(Some((low, false))),
         Work::Likely | Work::Unknown | Work::None => Err(Missing::too_idle(WHAT)),
     }
+}
+
+/// Whether so many CPUs may all have been idle when they were sampled, by how busy the host was since boot. One that is alone showed its own
+/// clock, and worked for it.
+fn may_all_have_been_idle(host: &HostView, n_cpus: usize) -> bool {
+    const BY_CHANCE: f64 = 0.05;
+    let share = host.cpu_times.as_ref().ok().and_then(|it| it.sum().busy_share());
+    let idle = 1.0 - share.unwrap_or(0.0);
+    let all_idle = idle.powi(i32::try_from(n_cpus).unwrap_or(i32::MAX));
+    n_cpus > 1 && all_idle > BY_CHANCE
 }
 
 fn are_all_of_a_kind(host: &HostView, low: &[&Judged<'_>], judged: &[Judged<'_>]) -> bool {
