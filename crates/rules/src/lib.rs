@@ -41,6 +41,7 @@ pub mod spans;
 pub mod spin;
 pub mod tick;
 pub mod watch;
+mod work;
 
 mod amd_limits;
 mod asked;

@@ -3,6 +3,7 @@
 //! Source: drivers/cpufreq/powernv-cpufreq.c. The controller counts why it lowered the highest clock, and how often it raised it again; of a
 //! reset it does not say that it is over. So the counts say that it may hold the clock, and the clocks of busy CPUs say that it does.
 
+use crate::work;
 use facts::{CpuSet, Hertz, HostView};
 
 /// CPUs that stay at their lowest clock.
@@ -23,9 +24,6 @@ const AT_LOWEST: f64 = 1.02;
 /// Where the lowest clock is nearly the full one, little is lost.
 const NEARLY_FULL: f64 = 0.9;
 
-/// CPUs that worked for less than this share of the time since boot may be at their lowest clock because nothing asks for more.
-const BUSY: f64 = 0.05;
-
 /// The CPUs that the controller holds; `None` where its counts or their clocks do not say so.
 pub(crate) fn holds(host: &HostView) -> Option<Held> {
     let mut cpus = CpuSet::default();
@@ -33,8 +31,7 @@ pub(crate) fn holds(host: &HostView) -> Option<Held> {
         cpus.extend(host.topology.package_of(cpu).iter());
     }
     let first = cpus.first()?;
-    let share = host.cpu_times.as_ref().ok().and_then(|it| it.sum().busy_share());
-    if share.is_none_or(|it| it < BUSY) {
+    if work::was_busy(host) != Some(true) {
         return None;
     }
     let info = host.cpuinfo.as_ref().ok()?;

@@ -88,7 +88,7 @@ const COLLECTORS: &[Collector] = &[
             taken("/sys/devices/system/node/node#/distance"),
             taken("/sys/class/dmi/id/bios*"),
         ],
-        ..NOBODY
+        ..DEFAULT
     },
     Collector {
         name: "hwloc-gather-topology",
@@ -98,7 +98,7 @@ const COLLECTORS: &[Collector] = &[
             taken("/sys/devices/system/node/**").shown_by(&["/sys/devices/system/node/uevent"]),
             taken("/sys/class/dmi/id/*").shown_by(WHOLE_DMI),
         ],
-        ..NOBODY
+        ..DEFAULT
     },
     Collector {
         name: "ghw snapshot",
@@ -108,7 +108,7 @@ const COLLECTORS: &[Collector] = &[
             taken("/sys/devices/system/cpu/cpu#/topology/*"),
             taken("/sys/devices/system/node/node#/distance"),
         ],
-        ..NOBODY
+        ..DEFAULT
     },
     Collector {
         name: "util-linux dump",
@@ -128,14 +128,14 @@ const COLLECTORS: &[Collector] = &[
             taken("/sys/devices/system/node/node#/cpumap"),
             taken("/proc/sysinfo"),
         ],
-        ..NOBODY
+        ..DEFAULT
     },
     // Text files with the output of commands, and no file of /proc or /sys as such.
-    Collector { name: "supportconfig", marks: &[&["/basic-environment.txt"]], ..NOBODY },
+    Collector { name: "supportconfig", marks: &[&["/basic-environment.txt"]], ..DEFAULT },
 ];
 
 /// The base of the others.
-const NOBODY: Collector =
+const DEFAULT: Collector =
     Collector { name: "", marks: &[], never: &[], version: None, takes: &[], asks: false };
 
 /// sosreport, or `sos report`.
@@ -163,11 +163,11 @@ const SOS: Collector = Collector {
         taken("/sys/class/dmi/id/*").since((3, 5)).shown_by(WHOLE_DMI),
         taken("/boot/config-*").since((4, 8)),
     ],
-    ..NOBODY
+    ..DEFAULT
 };
 
 /// Our own capture: it asked what it holds, and a listing is the host's.
-pub const CAPTURE: Collector = Collector { name: "fullclock capture", asks: true, ..NOBODY };
+pub const CAPTURE: Collector = Collector { name: "fullclock capture", asks: true, ..DEFAULT };
 
 /// Collectors whose data become captures first (`cargo xtask import`), by the name that the capture gives.
 const IMPORTED: &[Collector] = &[
@@ -180,9 +180,9 @@ const IMPORTED: &[Collector] = &[
             ]),
             taken("/sys/devices/system/cpu/intel_pstate/*"),
         ],
-        ..NOBODY
+        ..DEFAULT
     },
-    Collector { name: "stats-collect", ..NOBODY },
+    Collector { name: "stats-collect", ..DEFAULT },
 ];
 
 /// A collector, and which release of it made a copy.

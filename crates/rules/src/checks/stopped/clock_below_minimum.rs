@@ -7,6 +7,7 @@
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
+use crate::work;
 use facts::cpu::cpufreq::Policy;
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::msr::{hwp, intel, ratios};
@@ -92,9 +93,10 @@ enum Load {
 /// /proc/PID/stat has the state of a process's main thread, which sleeps in a database of many threads: how many threads of the host are
 /// runnable tells of the others. This program is no load: its CPU has woken up for it.
 fn load_of(host: &HostView, low: &[Low]) -> Load {
-    let Ok(processes) = &host.processes else { return Load::Possible };
-    let others = processes.iter().filter(|it| it.name != OWN_NAME);
-    let busy: CpuSet = others.filter_map(|it| it.running_on).collect();
+    if host.processes.is_err() {
+        return Load::Possible;
+    }
+    let busy = work::seen_on(host);
     if low.iter().any(|it| busy.contains(it.cpu)) {
         return Load::Seen;
     }
@@ -102,9 +104,6 @@ fn load_of(host: &HostView, low: &[Low]) -> Load {
     let n_unseen = host.kernel.runnable.as_ref().map(|it| it.saturating_sub(1 + busy.len() as u64));
     if n_unseen.is_ok_and(|it| it > 0) { Load::Possible } else { Load::None }
 }
-
-/// This program's name in /proc/PID/stat.
-const OWN_NAME: &str = "fullclock";
 
 /// With C1E or C6, APERF and MPERF of an idle CPU rise by a few thousand cycles between two samples, of which some are run
 /// at a low clock (intel/pepc, docs/misc-c1e-cpu-freq.md).
@@ -233,15 +232,6 @@ fn unknown_lowest(because: &str) -> Missing {
     Missing { what, why: Why::Failed(because.to_owned()) }
 }
 
-/// Of a host whose CPUs worked for less than this share of the time since boot, a sample is one of idle CPUs.
-const BUSY: f64 = 0.05;
-
-/// Whether the CPUs have had work, on average since boot.
-fn was_busy(host: &HostView) -> bool {
-    let share = host.cpu_times.as_ref().ok().and_then(|it| it.sum().busy_share());
-    share.is_some_and(|it| it >= BUSY)
-}
-
 /// Whether so many CPUs are low that no bad sample explains them: at least two, and half of all or all of one kind.
 fn are_many(host: &HostView, low: &[Low], judged: &[u32]) -> bool {
     if low.len() > 1 && low.len() * 2 >= judged.len() {
@@ -263,7 +253,9 @@ fn finding(clocks: &Clocks<'_>, worst: &Low, low: &[Low], judged: &[u32], load: 
     let is_sure = low.len() * 2 >= judged.len() && !is_goldmont_plus && load == Load::Seen;
     let (severity, confidence) = match (are_many, is_sure) {
         (true, true) => (Severity::High, Confidence::Medium),
-        (true, false) if was_busy(clocks.host) => (Severity::High, Confidence::Low),
+        (true, false) if work::was_busy(clocks.host) == Some(true) => {
+            (Severity::High, Confidence::Low)
+        }
         (false, true) => (Severity::Medium, Confidence::Medium),
         _ => (Severity::Low, Confidence::Low),
     };

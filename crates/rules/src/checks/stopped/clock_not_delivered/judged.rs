@@ -1,6 +1,7 @@
 //! What is known of each CPU of which a clock is asked for, and which of them are low.
 
 use crate::asked::{self, Asked, Asker, Kind, Reading};
+use crate::work;
 use facts::cpu::cpufreq::Policy;
 use facts::{CpuSet, Hertz, HostView, Missing};
 
@@ -150,8 +151,7 @@ pub(super) fn low<'a, 'b>(
 /// clock, and worked for it.
 fn may_all_have_been_idle(host: &HostView, n_cpus: usize) -> bool {
     const BY_CHANCE: f64 = 0.05;
-    let share = host.cpu_times.as_ref().ok().and_then(|it| it.sum().busy_share());
-    let idle = 1.0 - share.unwrap_or(0.0);
+    let idle = 1.0 - work::busy_share(host).unwrap_or(0.0);
     let all_idle = idle.powi(i32::try_from(n_cpus).unwrap_or(i32::MAX));
     n_cpus > 1 && all_idle > BY_CHANCE
 }
@@ -165,21 +165,12 @@ fn are_all_of_a_kind(host: &HostView, low: &[&Judged<'_>], judged: &[Judged<'_>]
     })
 }
 
-/// A host whose CPUs worked for less than this share of the time since boot is idle.
-const IDLE: f64 = 0.05;
-
-/// This program's name in /proc/PID/stat: it is no load, its CPU has woken up for it.
-const OWN_NAME: &str = "fullclock";
-
 pub(super) fn work(host: &HostView) -> Work {
-    let processes = host.processes.as_deref().unwrap_or_default();
-    let others = processes.iter().filter(|it| it.name != OWN_NAME);
-    let seen: CpuSet = others.filter_map(|it| it.running_on).collect();
-    let share = host.cpu_times.as_ref().ok().and_then(|it| it.sum().busy_share());
-    match share {
+    let seen = work::seen_on(host);
+    match work::was_busy(host) {
         _ if !seen.is_empty() => Work::Seen(seen),
-        Some(share) if share >= IDLE => Work::Likely,
-        Some(_) => Work::None,
+        Some(true) => Work::Likely,
+        Some(false) => Work::None,
         // Main threads sleep in a database of many threads, so that a list of processes does not tell of an idle host.
         None => Work::Unknown,
     }

@@ -3,6 +3,7 @@
 use super::{ENOUGH_PERIODS, OFTEN, SOMETIMES};
 use super::{with_cost, with_counts, with_evidence, with_fix};
 use crate::finding::{Confidence, Finding, Severity};
+use crate::work::OWN_NAME;
 use facts::HostView;
 use facts::system::cgroup::{LimitedGroup, ThrottledGroup};
 use facts::system::process::Process;
@@ -12,9 +13,6 @@ const MOST_NAMED: usize = 5;
 
 /// From this share of stopped periods on, a program stands still for longer than it runs.
 const MOSTLY: f64 = 0.5;
-
-/// This program's name in /proc/PID/stat.
-const OWN_NAME: &str = "fullclock";
 
 /// Runtimes that start as many threads as the host has CPUs, by a part of the name of their process, and what limits them. A name has 15 bytes: postgres_export.
 ///
