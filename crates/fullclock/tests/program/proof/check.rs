@@ -106,8 +106,9 @@ impl Check<'_> {
             };
             let lived = ended.min(to) - began.max(from);
             let read = READ_WITHIN * theirs.wait / lived;
-            // What tasks wait after the sampler's last look at them, and before they end, only the program is told.
-            let unseen = if ended < to { READ_WITHIN * n_cpus() } else { 0.0 };
+            // What tasks wait after the sampler's last look at them, and before they end, only the program is told. Their end is up
+            // to a look earlier than the sampler finds.
+            let unseen = if ended < to + READ_WITHIN { READ_WITHIN * n_cpus() } else { 0.0 };
             let limit = (WAIT * theirs.wait).max(read + unseen);
             hold(format!("{name}: wait"), ours.wait, theirs.wait, limit);
         }
