@@ -167,7 +167,8 @@ impl Totals {
 
     fn sum(&self, is_wanted: impl Fn(&Task) -> bool, of: fn(&Task) -> f64) -> Fact<f64> {
         let tasks = self.tasks.as_ref().map_err(Missing::clone)?;
-        let sum: f64 = tasks.iter().filter(|it| is_wanted(it)).map(of).sum();
+        // The sum of none is -0.
+        let sum = tasks.iter().filter(|it| is_wanted(it)).map(of).fold(0.0, |sum, it| sum + it);
         Ok(sum / self.elapsed_s)
     }
 

@@ -3,7 +3,7 @@
 use super::{over_s, unit_of_work};
 use crate::bench::grouped;
 use crate::document::{Align, Table, Text};
-use crate::wording::four_digits;
+use crate::wording::{fixed, fixed_change, four_digits};
 use facts::{Fact, Missing};
 use lab::why::{LoadTimes, Loads, Task, Totals, Why};
 use rules::spans::Who;
@@ -130,11 +130,11 @@ impl Row {
         let [Ok(a), Ok(b)] = &self.values else { return String::new() };
         match self.quantity {
             Quantity::Rate | Quantity::Cost | Quantity::Load if *a > 0.0 => {
-                format!("{:+.1} %", (b / a - 1.0) * 100.0)
+                format!("{} %", fixed_change((b / a - 1.0) * 100.0, 1))
             }
             Quantity::Rate | Quantity::Cost | Quantity::Load => String::new(),
-            Quantity::Share => format!("{:+.1} points", (b - a) * 100.0),
-            Quantity::Wait => format!("{:+.2} s/s", b - a),
+            Quantity::Share => format!("{} points", fixed_change((b - a) * 100.0, 1)),
+            Quantity::Wait => format!("{} s/s", fixed_change(b - a, 2)),
         }
     }
 }
@@ -143,11 +143,21 @@ impl Quantity {
     pub(super) fn shown(self, value: f64) -> String {
         match self {
             Quantity::Rate => rate(value),
-            Quantity::Cost => format!("{} ms", four_digits(value)),
-            Quantity::Share => format!("{:.1} %", value * 100.0),
-            Quantity::Wait => format!("{value:.2} s/s"),
+            Quantity::Cost => cost(value),
+            Quantity::Share => format!("{} %", fixed(value * 100.0, 1)),
+            Quantity::Wait => format!("{} s/s", fixed(value, 2)),
             Quantity::Load => format!("{value:.1} ns"),
         }
+    }
+}
+
+/// A time in ms, in the unit that leaves it digits: of a load or a hash it is less than a microsecond.
+fn cost(ms: f64) -> String {
+    match ms.abs() {
+        0.0 => "0 ms".to_owned(),
+        0.01.. => format!("{} ms", four_digits(ms)),
+        0.000_01.. => format!("{} us", four_digits(ms * 1e3)),
+        _ => format!("{} ns", four_digits(ms * 1e6)),
     }
 }
 
