@@ -3,8 +3,10 @@
 //! The binary reads the command line, asks `host` for facts and `rules` for verdicts, and prints them.
 #![forbid(unsafe_code)]
 
+mod build;
 mod cli;
 mod commands;
+mod complete;
 mod head;
 mod new_file;
 mod output;
@@ -20,6 +22,10 @@ use std::sync::atomic::AtomicBool;
 /// Exit codes: 0 clean, 1 findings at or above `--fail-on`, 2 could not run, 3 a change was refused or
 /// did not stick; that of the command, where one was measured.
 fn main() -> ExitCode {
+    clap_complete::CompleteEnv::with_factory(commands::command)
+        .var(commands::manual::VARIABLE)
+        .completer("fullclock")
+        .complete();
     let invocation = commands::parse();
     outlive_file_size_limit();
     match commands::run(&invocation) {

@@ -27,6 +27,7 @@ mod fuzz;
 mod guest;
 mod guide;
 mod injection;
+mod package;
 #[cfg(test)]
 mod phrases;
 mod pictures;
@@ -102,6 +103,11 @@ const COMMANDS: &[Command] = &[
         name: "aa",
         about: "compare every workload with itself and count what is claimed; takes hours, goes on: aa [-n RUNS] [--anew] [NAME ...]",
         run: aa::run,
+    },
+    Command {
+        name: "package",
+        about: "what is released: tarball, deb, rpm, their contents and checksums; --prove installs them",
+        run: package::run,
     },
     Command {
         name: "clients",

@@ -6,12 +6,14 @@
 use super::change::StateArguments;
 use super::{bytes_of, compare};
 use crate::cli::Arguments;
+use crate::complete;
 use crate::head::head;
 use crate::new_file::{self, Readers};
 use crate::output;
 use crate::result::FormatArguments;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
+use clap_complete::engine::ArgValueCandidates;
 use engine::change::opened::program;
 use engine::clock::since_1970;
 use engine::earlier::{earlier_runs, folders_of};
@@ -31,13 +33,13 @@ use std::process::ExitCode;
 pub(crate) struct CertificateArguments {
     /// The result from before the change, or the one result that holds both (`apply --prove`, `bench --vs`): a file, or an id
     /// that `fullclock history` shows, or as much of its beginning as no other has
-    #[arg(value_name = "BEFORE")]
+    #[arg(value_name = "BEFORE", add = ArgValueCandidates::new(complete::results))]
     pub(crate) before: PathBuf,
     /// The result from after it
-    #[arg(value_name = "AFTER")]
+    #[arg(value_name = "AFTER", add = ArgValueCandidates::new(complete::results))]
     pub(crate) after: Option<PathBuf>,
     /// The change, as `fullclock status --all` names it [default: the settings in which the machines of both differ]
-    #[arg(long, value_name = "CHANGE")]
+    #[arg(long, value_name = "CHANGE", add = ArgValueCandidates::new(complete::changes))]
     pub(crate) change: Option<String>,
     /// The page to write
     #[arg(short, long, value_name = "FILE", default_value = "certificate.html")]

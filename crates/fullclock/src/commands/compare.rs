@@ -1,11 +1,13 @@
 //! `fullclock compare`: what can be said of the difference between results.
 
 use crate::cli::Arguments;
+use crate::complete;
 use crate::head::{head, head_of_file};
 use crate::result::{Destination, ResultArguments};
 use crate::tell::tell;
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use clap_complete::engine::ArgValueCandidates;
 use engine::earlier::{earlier_runs, folders_of};
 use engine::results_folder::results_folder;
 use facts::quantity::percent;
@@ -23,10 +25,10 @@ pub(crate) struct CompareArguments {
     /// Results that `fullclock bench` kept: the first is A, the others are compared with it. Each is a file, or an id
     /// that `fullclock history` shows, or a beginning of it that no other id has. Or two recordings of a client's runs by
     /// `fullclock watch --record`: why B does less than A
-    #[arg(value_name = "RESULT", required = true)]
+    #[arg(value_name = "RESULT", required = true, add = ArgValueCandidates::new(complete::results))]
     pub(crate) compared: Vec<PathBuf>,
     /// Results of B, where the others are of A: three or more of each. What differs from run to run is then in the interval
-    #[arg(long, value_name = "RESULT", num_args = 1..)]
+    #[arg(long, value_name = "RESULT", num_args = 1.., add = ArgValueCandidates::new(complete::results))]
     pub(crate) vs: Vec<PathBuf>,
     /// Ask whether they are the same within this: 1%
     #[arg(long, value_name = "PERCENT", value_parser = percent)]

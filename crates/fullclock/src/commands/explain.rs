@@ -1,10 +1,12 @@
 //! `fullclock explain`: what an entry of a list is about, or what a pasted line means.
 
 use crate::cli::Arguments;
+use crate::complete;
 use crate::head::head;
 use crate::result::ResultArguments;
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use clap_complete::engine::ArgValueCandidates;
 use report::{documentation, explain, json};
 use rules::pasted;
 use std::io::Read;
@@ -17,7 +19,7 @@ const LONGEST_TEXT: u64 = 1 << 20;
 #[derive(Args, Debug)]
 pub(crate) struct ExplainOptions {
     /// An id, or pasted text; `-` reads it from standard input
-    #[arg(value_name = "ID|TEXT")]
+    #[arg(value_name = "ID|TEXT", add = ArgValueCandidates::new(complete::entries))]
     subject: Vec<String>,
     #[command(flatten)]
     result: ResultArguments,

@@ -5,7 +5,7 @@
 //! both places.
 
 use super::{Invocation, overview};
-use crate::output;
+use crate::{build, output};
 use clap::builder::UnknownArgumentValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
@@ -100,10 +100,12 @@ const FOREIGN: &[Foreign] = &[
             "compare",
             "confirm",
             "experiment",
+            "completions",
             "explain",
             "history",
             "ipmi",
             "ledger",
+            "manual",
             "net",
             "noise",
             "plan",
@@ -131,10 +133,12 @@ const FOREIGN: &[Foreign] = &[
             "capture",
             "certificate",
             "compare",
+            "completions",
             "confirm",
             "explain",
             "history",
             "ipmi",
+            "manual",
             "net",
             "race",
             "report",
@@ -166,8 +170,13 @@ const FOREIGN: &[Foreign] = &[
     },
     Foreign { options: &["color"], commands: &["capture"], instead: "a capture is plain text" },
     Foreign {
+        options: &["root", "host", "json", "color"],
+        commands: &["manual", "completions"],
+        instead: "a page is what `man` reads, and a script what a shell reads",
+    },
+    Foreign {
         options: &["quiet"],
-        commands: &["explain"],
+        commands: &["explain", "manual", "completions"],
         instead: "nothing but the text is printed",
     },
 ];
@@ -196,6 +205,10 @@ pub(crate) fn parse() -> Invocation {
 
 /// Ends the program with an error of the command line, which repeats words of the user; a password among them is masked.
 fn exit(error: &Error) -> ! {
+    if error.kind() == ErrorKind::DisplayVersion && is_verbose() {
+        let said = output::print(&build::description());
+        std::process::exit(i32::from(said.is_err()) * 2)
+    }
     let text = error.render().to_string();
     match secrets::masked(&text) {
         Cow::Owned(masked) if error.use_stderr() => {
@@ -206,8 +219,14 @@ fn exit(error: &Error) -> ! {
     }
 }
 
+/// Whether `--version` is asked for with `--verbose`: clap looks no further than the first of them.
+fn is_verbose() -> bool {
+    let is_short = |it: &str| it.starts_with('-') && !it.starts_with("--") && it.contains('v');
+    output::command_line().iter().skip(1).any(|it| it == "--verbose" || is_short(it))
+}
+
 /// The command line, with hidden options that refuse themselves.
-fn command() -> Command {
+pub(crate) fn command() -> Command {
     let mut command = overview::with_tasks(Invocation::command());
     for (name, help) in VERBOSE {
         let Some(verbose) = option(&command, "verbose") else { continue };

@@ -2,11 +2,13 @@
 
 use crate::cli::Arguments;
 use crate::commands::bench::arms::COMMAND;
+use crate::complete;
 use crate::head::head;
 use crate::output;
 use crate::result::{Form, RowsArguments};
 use anyhow::Result;
 use clap::{Args, Subcommand};
+use clap_complete::engine::ArgValueCandidates;
 use engine::results_folder::results_folder;
 use lab::record::Arm;
 use lab::store::{Entry, History, read, read_arms, recordings, sweep};
@@ -21,7 +23,7 @@ pub(crate) struct HistoryArguments {
     #[command(subcommand)]
     pub(crate) action: Option<HistoryAction>,
     /// Only results of this workload
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", add = ArgValueCandidates::new(complete::workloads))]
     pub(crate) workload: Option<String>,
     /// List at most this many, the latest first
     #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 20)]
@@ -39,7 +41,7 @@ pub(crate) enum HistoryAction {
     /// Show one result: its values, its doubts, the machine it was taken on, its file; as CSV its trials
     Show {
         /// Its id, or a beginning of it that no other id has
-        #[arg(value_name = "RESULT")]
+        #[arg(value_name = "RESULT", add = ArgValueCandidates::new(complete::results))]
         result: String,
     },
     /// Make the index of the results anew from their files
@@ -47,7 +49,7 @@ pub(crate) enum HistoryAction {
     /// Remove one result and its file
     Remove {
         /// Its id, or a beginning of it that no other id has
-        #[arg(value_name = "RESULT")]
+        #[arg(value_name = "RESULT", add = ArgValueCandidates::new(complete::results))]
         result: String,
     },
 }

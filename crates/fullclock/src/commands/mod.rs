@@ -13,6 +13,7 @@ mod foreign;
 mod history;
 mod ipmi;
 pub(crate) mod ledger;
+pub(crate) mod manual;
 mod net;
 mod noise;
 mod overview;
@@ -21,7 +22,7 @@ mod serve;
 mod tick;
 mod watch;
 
-pub(crate) use foreign::parse;
+pub(crate) use foreign::{command, parse};
 
 use crate::cli::{Arguments, cpu_list};
 use crate::output;
@@ -213,6 +214,21 @@ enum Command {
     /// Write the report of an experiment again
     #[command(after_help = experiment::REPORT_EXAMPLES)]
     Report(experiment::ReportArguments),
+    /// Print a manual page, or write those of all commands
+    ///
+    /// Packages install these pages: `man fullclock-apply` shows one. This is for who has only the program.
+    #[command(hide = true, after_help = manual::MANUAL_EXAMPLES)]
+    Manual(manual::ManualOptions),
+    /// Print the script by which a shell completes commands, ids, changes and results
+    ///
+    /// Packages install these scripts. What may follow is asked of fullclock itself whenever Tab is pressed: ids of checks,
+    /// settings and workloads, profiles, and the changes and results of this machine. Asking writes nothing.
+    #[command(hide = true, after_help = manual::COMPLETIONS_EXAMPLES)]
+    Completions {
+        /// The shell
+        #[arg(value_name = "SHELL")]
+        shell: manual::Shell,
+    },
     /// Keep CPUs busy until standard input ends; `experiment load=...` starts it
     #[command(hide = true, after_help = change::HELD_EXAMPLES)]
     OccupyCpus {
@@ -266,6 +282,8 @@ pub(crate) fn run(invocation: &Invocation) -> Result<ExitCode> {
         Some(Command::WatchDrift(options)) => change::status::watch_drift(arguments, options),
         Some(Command::Experiment(options)) => experiment::run(arguments, options),
         Some(Command::Report(options)) => experiment::report(arguments, options),
+        Some(Command::Manual(options)) => manual::run(options),
+        Some(Command::Completions { shell }) => manual::completions(*shell),
         Some(Command::OccupyCpus { cpus }) => {
             engine::experiment::occupy(cpus).map(|()| ExitCode::SUCCESS)
         }

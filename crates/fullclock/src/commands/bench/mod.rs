@@ -4,11 +4,13 @@ pub(super) mod arms;
 mod files;
 
 use crate::cli::{Arguments, cpu_list};
+use crate::complete;
 use crate::head::head;
 use crate::result::{Destination, Form, RowsArguments};
 use crate::tell::tell;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, ValueEnum};
+use clap_complete::engine::ArgValueCandidates;
 use engine::bench::{Measured, Wanted, kept, measure};
 use engine::interrupt::Interrupt;
 use engine::results_folder::kept_in;
@@ -38,7 +40,7 @@ pub(crate) struct BenchCommand {
 #[derive(Args, Debug)]
 pub(crate) struct BenchArguments {
     /// The workload, by id; without one, lists them
-    #[arg(value_name = "WORKLOAD", conflicts_with = "vs")]
+    #[arg(value_name = "WORKLOAD", conflicts_with = "vs", add = ArgValueCandidates::new(complete::workloads))]
     pub(crate) workload: Option<String>,
     /// Compare two in random order: workloads with their options, or commands, each in quotes. Two of cpu-loop on the same
     /// CPU take turns every few milliseconds

@@ -4,11 +4,13 @@ use super::plan::{Drafted, PlanArguments};
 use super::{StateArguments, asked, code, command_words};
 use crate::cli::Arguments;
 use crate::commands::bench::{self, BenchArguments};
+use crate::complete;
 use crate::head::head;
 use crate::result::Destination;
 use crate::tell::tell_before;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, Parser};
+use clap_complete::engine::ArgValueCandidates;
 use engine::change::apply::{Task, What};
 use engine::change::persist::{self, Lasting};
 use engine::change::trial::Proof;
@@ -35,7 +37,7 @@ pub(crate) struct ApplyArguments {
     pub(crate) persist: bool,
     /// Measure a workload without and with the change, in trials of random order, and keep it only if it is not slower with
     /// it: a workload of `fullclock bench` with its options, in quotes
-    #[arg(long, value_name = "WORKLOAD")]
+    #[arg(long, value_name = "WORKLOAD", add = ArgValueCandidates::new(complete::workloads))]
     pub(crate) prove: Option<String>,
     /// Apply what an earlier `apply --persist` made to last; what its unit runs
     #[arg(long, value_name = "CHANGE", hide = true, conflicts_with_all = ["what", "profiles", "persist", "confirm_within", "prove"])]

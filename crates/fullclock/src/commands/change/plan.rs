@@ -2,10 +2,12 @@
 
 use super::{asked as named, code};
 use crate::cli::Arguments;
+use crate::complete;
 use crate::head::head;
 use crate::result::ResultArguments;
 use anyhow::Result;
 use clap::Args;
+use clap_complete::engine::ArgValueCandidates;
 use engine::change::requested::{asked, planned};
 use facts::change::Write;
 use host::{Answered, CachedSource};
@@ -17,10 +19,10 @@ use std::process::ExitCode;
 #[derive(Args, Debug)]
 pub(crate) struct PlanArguments {
     /// Settings to change, `governor=performance` or `idle-state=C6:off@0-3`, or ids of findings to fix
-    #[arg(value_name = "SETTING=VALUE|FINDING")]
+    #[arg(value_name = "SETTING=VALUE|FINDING", add = ArgValueCandidates::new(complete::findings_and_settings))]
     pub(crate) what: Vec<String>,
     /// A profile: database-throughput, database-latency, powersave-night, /etc/fullclock/NAME.toml, or a path
-    #[arg(long = "profile", value_name = "NAME|FILE")]
+    #[arg(long = "profile", value_name = "NAME|FILE", add = ArgValueCandidates::new(complete::profiles))]
     pub(crate) profiles: Vec<String>,
     /// Plan what can do harm, too: `fullclock explain SETTING` says which
     #[arg(long)]

@@ -2,12 +2,14 @@
 
 use super::{StateArguments, code};
 use crate::cli::Arguments;
+use crate::complete;
 use crate::head::head;
 use crate::output;
 use crate::result::{Destination, ResultArguments};
 use crate::tell::tell;
 use anyhow::{Error, Result, anyhow, bail};
 use clap::Args;
+use clap_complete::engine::ArgValueCandidates;
 use engine::change::opened::opened_to_undo;
 use engine::change::opened::{Reverted, in_short};
 use engine::change::revert::{Which, revert};
@@ -19,7 +21,7 @@ use std::process::ExitCode;
 #[derive(Args, Debug)]
 pub(crate) struct RevertArguments {
     /// The change to revert, as `fullclock status` names it [default: the latest]
-    #[arg(value_name = "CHANGE", conflicts_with = "all")]
+    #[arg(value_name = "CHANGE", conflicts_with = "all", add = ArgValueCandidates::new(complete::changes))]
     pub(crate) change: Option<String>,
     /// Revert every change, the latest first
     #[arg(long)]
@@ -37,7 +39,7 @@ pub(crate) struct RevertArguments {
 #[derive(Args, Debug)]
 pub(crate) struct ConfirmArguments {
     /// The change to keep [default: the one that waits for it]
-    #[arg(value_name = "CHANGE")]
+    #[arg(value_name = "CHANGE", add = ArgValueCandidates::new(complete::changes))]
     pub(crate) change: Option<String>,
     #[command(flatten)]
     pub(crate) state: StateArguments,

@@ -21,6 +21,9 @@ pub(crate) struct StatusArguments {
     /// Show changes that were reverted, too
     #[arg(long)]
     pub(crate) all: bool,
+    /// Print only the ids of the changes, one a line, for scripts: nothing where nothing is applied
+    #[arg(long, conflicts_with_all = ["json", "format"])]
+    pub(crate) ids: bool,
     #[command(flatten)]
     pub(crate) state: StateArguments,
     #[command(flatten)]
@@ -45,6 +48,11 @@ pub(crate) fn run(arguments: &Arguments, options: &StatusArguments) -> Result<Ex
     let journal = Journal::open(&options.state.state_dir, Access::Read)?;
     let machine = Machine::this(program()?);
     let shown = standing(&machine, &journal, options.all)?;
+    if options.ids {
+        let ids: String = shown.iter().flat_map(|it| [&*it.recorded.id, "\n"]).collect();
+        destination.print(&ids)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let is_changed = |it: &WrittenPlace| matches!(it.standing, Standing::Changed { .. });
     let has_changed = shown.iter().flat_map(|it| &it.places).any(is_changed);
     let suspects = if has_changed { suspects() } else { Vec::new() };
@@ -76,7 +84,8 @@ pub(crate) const STATUS_EXAMPLES: &str = "\
 Examples:
   fullclock status          what is applied, and who changed it since
   fullclock status --all    reverted ones, too; those of one run in one line
-  fullclock status --json";
+  fullclock status --json
+  fullclock status --ids    for scripts: the ids alone";
 
 pub(crate) const DRIFT_EXAMPLES: &str = "\
 Examples:

@@ -7,11 +7,13 @@ pub(super) use study::{end, workloads};
 
 use super::change::{StateArguments, command_words};
 use crate::cli::Arguments;
+use crate::complete;
 use crate::head::{head, head_of_file};
 use crate::result::FormatArguments;
 use crate::tell::tell_before;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
+use clap_complete::engine::ArgValueCandidates;
 use engine::experiment::{Ran, Task, begin, earlier, reserve, resume};
 use facts::quantity::{self, percent};
 use lab::experiment::Experiment;
@@ -25,12 +27,12 @@ pub(crate) struct ExperimentArguments {
     /// Factors with their levels, governor=performance,powersave; or a plan (.toml), case:NAME, or `resume` and the id of a
     /// study. load=idle,all-cores keeps every CPU busy that a trial does not run on and this program may use, those of
     /// isolcpus= too; cpu=2,3 says where to run
-    #[arg(value_name = "FACTOR=LEVELS|PLAN|case:NAME|resume")]
+    #[arg(value_name = "FACTOR=LEVELS|PLAN|case:NAME|resume", add = ArgValueCandidates::new(complete::factors))]
     pub(crate) what: Vec<String>,
     /// What to run in every combination: a workload of `fullclock bench` with its options, or a command, in quotes; may be given
     /// several times. With load=all-cores it needs CPUs of its own (--cpus) [default: cpu-loop and all-cores; with load,
     /// cpu-loop alone]
-    #[arg(short, long = "workload", value_name = "WORKLOAD")]
+    #[arg(short, long = "workload", value_name = "WORKLOAD", add = ArgValueCandidates::new(complete::workloads))]
     pub(crate) workloads: Vec<String>,
     /// Which combinations: all of them; the first levels and each other one alone; or a fraction of two-level factors
     #[arg(long, value_name = "SHAPE")]
