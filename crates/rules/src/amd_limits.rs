@@ -6,7 +6,7 @@
 use crate::check::Verdict;
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
-use crate::loss_scale;
+use crate::loss_scale::{self, Lost};
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::msr::{Register, amd};
 use facts::power::hsmp::HsmpSocket;
@@ -49,10 +49,25 @@ fn by_register(host: &HostView, info: &CpuInfo) -> Verdict {
     if limited.is_empty() {
         values.all_known()?;
     }
-    Ok(limited.iter().map(|(limit, cpus)| limited_to(host, info, *limit, cpus)).collect())
+    let all: CpuSet = limited.values().flatten().map(|(cpu, _)| *cpu).collect();
+    let are_many = loss_scale::are_many(host, &of_cores(host, &all));
+    let finding =
+        |(limit, cpus): (&u64, &Vec<(u32, u64)>)| limited_to(host, info, (*limit, are_many), cpus);
+    Ok(limited.iter().map(finding).collect())
 }
 
-fn limited_to(host: &HostView, info: &CpuInfo, limit: u64, cpus: &[(u32, u64)]) -> Finding {
+/// All threads of the cores of these CPUs.
+fn of_cores(host: &HostView, cpus: &CpuSet) -> CpuSet {
+    cpus.iter().flat_map(|cpu| host.topology.core_of(cpu).iter().collect::<Vec<_>>()).collect()
+}
+
+/// `limit` comes with whether all CPUs that have one are many.
+fn limited_to(
+    host: &HostView,
+    info: &CpuInfo,
+    (limit, are_many): (u64, bool),
+    cpus: &[(u32, u64)],
+) -> Finding {
     let definition = |number: u64| -> Option<Hertz> {
         let register: &Register = match number {
             0 => &amd::PSTATE_0,
@@ -69,11 +84,13 @@ fn limited_to(host: &HostView, info: &CpuInfo, limit: u64, cpus: &[(u32, u64)]) 
         clocks.map_or_else(String::new, |(limit, nominal)| format!(": {limit} of {nominal}"));
     let message =
         format!("the P-state limit register allows nothing above P{limit}{range}, and no boost");
-    let mut finding = Finding::new(
-        share.map_or(Severity::Medium, loss_scale::of_what_is_left),
-        Confidence::High,
-        message,
-    );
+    let mut finding = match share {
+        Some(share) => {
+            let lost = Lost::of_what_is_left(share, are_many);
+            Finding::of_lost(lost, Confidence::High, message)
+        }
+        None => Finding::new(Severity::Medium, Confidence::High, message),
+    };
     if let Some((cpu, value)) = cpus.first() {
         finding = finding.evidence(amd::PSTATE_LIMIT.path(*cpu), format!("{value:#x}"));
     }
@@ -81,10 +98,7 @@ fn limited_to(host: &HostView, info: &CpuInfo, limit: u64, cpus: &[(u32, u64)]) 
         let lost = format!("at least {:.0} % of the clock", 100.0 * (1.0 - share));
         finding = finding.cost(lost, format!("{limit} of {nominal}"));
     }
-    let cpus: CpuSet = cpus
-        .iter()
-        .flat_map(|(cpu, _)| host.topology.core_of(*cpu).iter().collect::<Vec<_>>())
-        .collect();
+    let cpus = of_cores(host, &cpus.iter().map(|(cpu, _)| *cpu).collect());
     finding.command(&commands::BMC_EVENTS, "").fix_lasting(CAUSE).on(cpus, host.topology.n_online())
 }
 
@@ -96,17 +110,23 @@ fn by_hsmp(host: &HostView) -> Vec<Finding> {
         let limit = *socket.clock_limit.as_ref().ok()?;
         (limit.0 > 0 && limit.share_of(nominal) < REACHED).then_some((socket, limit))
     });
-    limited.map(|(socket, limit)| held_by_socket(socket, limit, nominal)).collect()
+    let limited: Vec<(&HsmpSocket, Hertz)> = limited.collect();
+    let are_many = 2 * limited.len() >= sockets.len();
+    let finding = |(socket, limit): (&HsmpSocket, Hertz)| {
+        let lost = Lost::of_what_is_left(limit.share_of(nominal), are_many);
+        held_by_socket(socket, lost, (limit, nominal))
+    };
+    limited.into_iter().map(finding).collect()
 }
 
-fn held_by_socket(socket: &HsmpSocket, limit: Hertz, nominal: Hertz) -> Finding {
+fn held_by_socket(socket: &HsmpSocket, lost: Lost, (limit, nominal): (Hertz, Hertz)) -> Finding {
     let sources = socket.limit_sources.as_deref().unwrap_or_default().join(", ");
     let because = if sources.is_empty() { String::new() } else { format!(" ({sources})") };
     let message = format!(
         "the processor's controller holds the cores of a socket to {limit}, below the nominal {nominal}{because}"
     );
     let share = limit.share_of(nominal);
-    let mut finding = Finding::new(loss_scale::of_what_is_left(share), Confidence::High, message)
+    let mut finding = Finding::of_lost(lost, Confidence::High, message)
         .evidence(socket.path("cclk_freq_limit_input"), limit.0 / 1_000_000);
     if !sources.is_empty() {
         finding = finding.evidence(socket.path("pwr_current_active_freq_limit_source"), sources);

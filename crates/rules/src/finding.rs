@@ -1,6 +1,10 @@
 //! What a check reports.
 
+pub use crate::severity::Severity;
+
 use crate::commands::Command;
+use crate::loss_scale::deviations::{Deviation, OF_ANOTHER_KIND};
+use crate::loss_scale::{Lost, bounded};
 use facts::CpuSet;
 use std::fmt;
 
@@ -19,23 +23,10 @@ pub struct Finding {
     pub evidence: Vec<Evidence>,
     /// What it takes, where that can be estimated.
     pub cost: Option<Cost>,
+    /// What of the CPUs' capacity that is, where it decides how severe it is.
+    pub lost: Option<Lost>,
     /// What would fix it.
     pub fix: Fix,
-}
-
-/// How much a finding hurts a database server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// Worth knowing; nothing to do.
-    Info,
-    /// Costs little, or only at times.
-    Low,
-    /// Costs some percent, or much at times.
-    Medium,
-    /// Costs tens of percent.
-    High,
-    /// The host does not do its work at all at the clock it has.
-    Critical,
 }
 
 /// How sure a finding is.
@@ -153,7 +144,42 @@ impl Finding {
             message: message.into(),
             evidence: Vec::new(),
             cost: None,
+            lost: None,
             fix: Fix::default(),
+        }
+    }
+
+    /// A finding as severe as what is lost, by the rule of [`loss_scale`](crate::loss_scale).
+    pub(crate) fn of_lost(
+        lost: Lost,
+        confidence: Confidence,
+        message: impl Into<String>,
+    ) -> Finding {
+        let finding = Finding::new(lost.severity(), confidence, message);
+        Finding { lost: Some(lost), ..finding }
+    }
+
+    /// Makes it as severe as the deviation says.
+    #[must_use]
+    pub(crate) fn but(mut self, deviation: &'static Deviation) -> Finding {
+        self.lost = self.lost.map(|it| it.but(deviation));
+        self.severity = match &self.lost {
+            Some(lost) => lost.severity(),
+            None => deviation.how.iter().fold(self.severity, |it, how| bounded(it, *how)),
+        };
+        self
+    }
+
+    /// Whether this finding of a check is as severe as what it costs; of a cost that is no share of the CPUs' capacity, whether the check is
+    /// known to have such costs.
+    pub fn is_as_severe_as_its_loss(&self, check: &str) -> bool {
+        let is_of_another_kind = OF_ANOTHER_KIND.iter().any(|(id, _)| *id == check);
+        match &self.lost {
+            Some(lost) => {
+                let is_by_itself = lost.deviations().iter().all(|it| it.checks.contains(&check));
+                self.severity == lost.severity() && is_by_itself && !is_of_another_kind
+            }
+            None => self.cost.is_none() || is_of_another_kind,
         }
     }
 
@@ -226,23 +252,6 @@ impl fmt::Display for Scope {
         match cpus.len() {
             n if n == *of && n > 1 => write!(f, "all {of} CPUs"),
             n => write!(f, "{} ({n} of {of})", cpus.named()),
-        }
-    }
-}
-
-impl Severity {
-    /// From the least to the worst.
-    pub const ALL: [Severity; 5] =
-        [Severity::Info, Severity::Low, Severity::Medium, Severity::High, Severity::Critical];
-
-    /// The word in options and output.
-    pub fn name(self) -> &'static str {
-        match self {
-            Severity::Info => "info",
-            Severity::Low => "low",
-            Severity::Medium => "medium",
-            Severity::High => "high",
-            Severity::Critical => "critical",
         }
     }
 }

@@ -127,7 +127,8 @@ pub fn audit(head: &Head, host: &HostView, audit: &Audit) -> Result<String> {
 }
 
 fn finding<'a>(check: &'static Check, finding: &'a finding::Finding) -> Finding<'a> {
-    let finding::Finding { severity, confidence, cpus, message, evidence, cost, fix } = finding;
+    let finding::Finding { severity, confidence, cpus, message, evidence, cost, lost: _, fix } =
+        finding;
     let evidence = evidence.iter().map(|it| Evidence { source: &it.source, value: &it.value });
     Finding {
         id: Id(check.id),

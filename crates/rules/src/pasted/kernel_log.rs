@@ -2,9 +2,9 @@
 
 use super::Explanation;
 use crate::checks::kernel_log::{span, told};
-use crate::heat;
+use crate::clock::heat;
+use crate::severity::Severity;
 use facts::log::{Message, Messages, messages_of};
-use std::time::Duration;
 
 /// Every kind of message in the text, in the order of their first lines.
 pub(super) fn explain(text: &str) -> Vec<Explanation> {
@@ -34,7 +34,7 @@ fn rate(Messages { kind, worst, .. }: &Messages) -> Option<String> {
              hour are a cooling fault."
         ));
     };
-    if since_boot < SHORTEST {
+    if since_boot < heat::LEAST_UPTIME {
         return Some(format!(
             "{events} events in the first {} after boot are no rate yet: look again after an hour of load.",
             span(since_boot)
@@ -44,18 +44,16 @@ fn rate(Messages { kind, worst, .. }: &Messages) -> Option<String> {
     Some(format!(
         "{events} events in the {} since boot are {per_hour:.0} an hour: {}.",
         span(since_boot),
-        weight(per_hour)
+        weight(heat::severity(events, Some(since_boot)))
     ))
 }
 
-/// Below it an event after boot would look like many an hour.
-const SHORTEST: Duration = Duration::from_secs(600);
-
-fn weight(per_hour: f64) -> &'static str {
-    match per_hour {
-        rate if rate < 1.0 => "a note, no fault",
-        rate if rate < 60.0 => "worth a look at the cooling",
-        _ => "severe; the machine cannot cool what it runs",
+fn weight(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Info => "a note, no fault",
+        Severity::Low => "worth a look at the cooling",
+        Severity::Medium => "much; look at fans, filters and the temperature of the air",
+        Severity::High | Severity::Critical => "severe; the machine cannot cool what it runs",
     }
 }
 

@@ -41,6 +41,10 @@ impl Audited {
 
     fn of(view: HostView) -> Audited {
         let Audit { findings, clean, .. } = audit(&view);
+        for (check, finding) in &findings {
+            let is_right = finding.is_as_severe_as_its_loss(check.id);
+            assert!(is_right, "{} has a scale of its own: {finding:#?}", check.id);
+        }
         let line = |finding: &rules::finding::Finding| {
             let scope = finding.cpus.as_ref().map_or(String::new(), |it| format!(" [{it}]"));
             format!("{}{scope}", finding.message)

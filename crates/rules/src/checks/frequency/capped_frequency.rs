@@ -10,7 +10,7 @@ use crate::amd_limits;
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding};
-use crate::loss_scale;
+use crate::loss_scale::{self, Lost};
 use facts::cpu::cpufreq::Policy;
 use facts::cpu::pstate::IntelPstate;
 use facts::msr::hwp;
@@ -91,7 +91,9 @@ fn run(host: &HostView) -> Verdict {
             cap.limit.share_of(cap.full) < percent as f64 / 100.0 - (1.0 - REACHED)
         });
     }
-    findings.extend(caps.iter().map(|(cap, policies)| capped(host, cap, policies)));
+    let low: CpuSet = caps.values().flatten().flat_map(|it| it.cpus.iter()).collect();
+    let are_many = loss_scale::are_many(host, &low);
+    findings.extend(caps.iter().map(|(cap, policies)| capped(host, cap, policies, are_many)));
     findings.extend(by_firmware.clone().unwrap_or_default());
     if findings.is_empty() {
         findings.extend(below_name(host, policies));
@@ -115,7 +117,8 @@ fn percent_limit(host: &HostView) -> Option<Finding> {
     let share = percent as f64 / 100.0;
     let message =
         format!("intel_pstate's max_perf_pct keeps every clock at {percent} % of its maximum");
-    let finding = Finding::new(loss_scale::of_what_is_left(share), Confidence::High, message)
+    let lost = Lost::of_what_is_left(share, true);
+    let finding = Finding::of_lost(lost, Confidence::High, message)
         .on(host.topology.online.clone().unwrap_or_default(), host.topology.n_online())
         .evidence(&path, percent);
     let finding = with_writer(host, finding);
@@ -159,7 +162,8 @@ fn below_name(host: &HostView, policies: &[Policy]) -> Option<Finding> {
     }
     let message =
         format!("the driver knows no clock above {max}, and the processor is named for {named}");
-    let finding = Finding::new(loss_scale::of_what_is_left(share), Confidence::Medium, message)
+    let lost = Lost::of_what_is_left(share, true);
+    let finding = Finding::of_lost(lost, Confidence::Medium, message)
         .on(host.topology.online.clone().unwrap_or_default(), host.topology.n_online())
         .evidence(highest.path("cpuinfo_max_freq"), max.khz())
         .evidence("/proc/cpuinfo: model name", &host.cpuinfo.as_ref().ok()?.model_name)
@@ -184,11 +188,14 @@ fn capped_by_request(host: &HostView) -> Verdict {
     if groups.is_empty() {
         limits.all_known()?;
     }
+    let low: CpuSet = groups.values().flatten().map(|(cpu, _)| *cpu).collect();
+    let are_many = loss_scale::are_many(host, &low);
     let finding = |((max, highest), cpus): ((u64, u64), Vec<(u32, &hwp::Limit)>)| {
         let share = max as f64 / highest as f64;
         let message = format!("the HWP request keeps the clock at level {max} of {highest}");
         let set: CpuSet = cpus.iter().map(|(cpu, _)| *cpu).collect();
-        let finding = Finding::new(loss_scale::of_what_is_left(share), Confidence::High, message)
+        let lost = Lost::of_what_is_left(share, are_many);
+        let finding = Finding::of_lost(lost, Confidence::High, message)
             .command(&commands::HWP_REWRITE, brace_list(&set))
             .on(set, host.topology.n_online())
             .fix_lasting("find what writes the register: firmware, x86_energy_perf_policy, a tool that works around thermal limits");

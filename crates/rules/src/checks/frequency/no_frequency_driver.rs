@@ -7,6 +7,8 @@ use crate::boot_line;
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
+use crate::loss_scale::Lost;
+use crate::loss_scale::deviations::FIRMWARES_SAMPLE;
 use crate::makers::{self, Menu};
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::msr::{intel, ratios};
@@ -74,22 +76,25 @@ fn has_pstates(cpuinfo: &CpuInfo) -> bool {
 fn without_driver(host: &HostView, cpuinfo: &CpuInfo) -> Finding {
     let slow = slow_clock(host, cpuinfo);
     let mut message = "no frequency driver: the firmware alone chooses the clock".to_owned();
-    let mut severity = Severity::Low;
     if let Some((clock, nominal)) = slow {
-        severity = Severity::Medium;
         message = format!("{message}, {clock} where {nominal} is nominal");
     }
     let in_vain = asked_in_vain(host);
     if let Some(parameter) = &in_vain {
         message = format!("{message}; {parameter} on the boot line finds no CPPC in the firmware");
     }
-    let mut finding = Finding::new(severity, Confidence::Medium, message);
-    if let Some((clock, nominal)) = slow {
-        finding = finding.evidence("/proc/cpuinfo: cpu MHz", clock).cost(
-            format!("up to {:.0} % of the clock", 100.0 * (1.0 - clock.share_of(nominal))),
-            format!("{clock} of {nominal}"),
-        );
-    }
+    let mut finding = match slow {
+        Some((clock, nominal)) => {
+            let lost = Lost::of_what_is_left(clock.share_of(nominal), true).but(&FIRMWARES_SAMPLE);
+            Finding::of_lost(lost, Confidence::Medium, message)
+                .evidence("/proc/cpuinfo: cpu MHz", clock)
+                .cost(
+                    format!("up to {:.0} % of the clock", 100.0 * (1.0 - clock.share_of(nominal))),
+                    format!("{clock} of {nominal}"),
+                )
+        }
+        None => Finding::new(Severity::Low, Confidence::Medium, message),
+    };
     if let Some((path, value)) = kept_by_firmware(host) {
         let lasting = makers::setup(host, Menu::Clock);
         return finding.evidence(path, format!("{value:#x}")).fix_lasting(lasting);

@@ -5,9 +5,11 @@
 
 use crate::advice::persist;
 use crate::check::{Check, Reference, Verdict};
+use crate::clock::occ;
 use crate::finding::{Confidence, Finding, Severity};
+use crate::loss_scale::deviations::{FOLLOWS_LOAD, TOLD_OF_LOAD};
+use crate::loss_scale::{self, Lost};
 use crate::makers::{self, Menu};
-use crate::occ;
 use facts::cpu::cpufreq::Policy;
 use facts::{CpuSet, Hertz, HostView, Missing};
 use std::collections::BTreeMap;
@@ -90,11 +92,17 @@ fn judge(host: &HostView, governor: &str, policies: &[&Policy]) -> Option<Findin
         _ => return None,
     };
     let cpus: CpuSet = subject.iter().flat_map(|it| it.cpus.iter()).collect();
-    let example = subject.first()?;
+    let example = *subject.iter().min_by(|a, b| left(host, a).total_cmp(&left(host, b)))?;
+    let is_lost = left(host, example) <= AT_FULL_CLOCK;
     let by_mailbox = example.driver.as_deref() == Ok(PCC) && is_dynamic(governor);
     let behaviour = if by_mailbox { BY_MAILBOX } else { behaviour(governor) };
     let message = format!("governor {governor} {behaviour}");
-    let mut finding = Finding::new(severity, Confidence::High, message)
+    let finding = if is_lost {
+        Finding::of_lost(lost(host, governor, example, &cpus), Confidence::High, message)
+    } else {
+        Finding::new(severity, Confidence::High, message)
+    };
+    let mut finding = finding
         .on(cpus.clone(), host.topology.n_online())
         .evidence(example.path("scaling_governor"), governor);
     if by_mailbox {
@@ -105,9 +113,9 @@ fn judge(host: &HostView, governor: &str, policies: &[&Policy]) -> Option<Findin
     }
     finding = finding.fix_by_on("governor", "performance", cpus);
     if let Some(Clocks { clock, ceiling, .. }) = clocks(host, example) {
-        let share = 100.0 * (1.0 - clock.share_of(ceiling));
         finding = finding.evidence(example.path("scaling_cur_freq"), clock.khz());
-        if share >= 2.0 {
+        if is_lost {
+            let share = 100.0 * (1.0 - clock.share_of(ceiling));
             finding = finding.cost(
                 format!("up to {share:.0} % of the clock while it lasts"),
                 format!("{clock} of {ceiling}"),
@@ -115,6 +123,21 @@ fn judge(host: &HostView, governor: &str, policies: &[&Policy]) -> Option<Findin
         }
     }
     Some(finding)
+}
+
+/// The share of the clock that a governor may ask for which a policy has; all of it where that is unknown.
+fn left(host: &HostView, policy: &Policy) -> f64 {
+    clocks(host, policy).map_or(1.0, |it| it.clock.share_of(it.ceiling))
+}
+
+/// What a governor takes of these CPUs, by the policy that has least.
+fn lost(host: &HostView, governor: &str, policy: &Policy, cpus: &CpuSet) -> Lost {
+    let lost = Lost::of_what_is_left(left(host, policy), loss_scale::are_many(host, cpus));
+    match governor {
+        "ondemand" | "conservative" => lost.but(&FOLLOWS_LOAD),
+        "schedutil" => lost.but(&TOLD_OF_LOAD),
+        _ => lost,
+    }
 }
 
 /// The driver that asks the firmware of HP's and HPE's servers for a clock by a mailbox: one for all CPUs, under one lock. Since Linux 4.18 it

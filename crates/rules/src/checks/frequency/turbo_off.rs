@@ -6,7 +6,7 @@
 
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
-use crate::loss_scale;
+use crate::loss_scale::{self, Lost};
 use crate::makers::{self, Menu};
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::cpu::pstate::IntelPstate;
@@ -94,7 +94,7 @@ fn off_by_switch(host: &HostView) -> Option<Finding> {
     };
     let name = path.rsplit('/').next().unwrap_or_default();
     let message = format!("turbo is switched off in Linux: {name} is {off}");
-    let finding = weighed(host, Confidence::High, message)
+    let finding = weighed(host, &cpus, Confidence::High, message)
         .evidence(&path, off)
         .fix_lasting("find what writes it at boot: a tuned profile, TLP (CPU_BOOST_ON_AC), a systemd unit or rc.local");
     let finding = match path.contains("/policy") {
@@ -116,10 +116,11 @@ fn off_by_register(host: &HostView, cpuinfo: &CpuInfo) -> Option<Finding> {
     };
     let message = format!("turbo is switched off in {register}, {linux}");
     let value = values.get(first)?.as_ref().ok()?;
-    let finding = weighed(host, Confidence::High, message)
+    let cpus = sharing(host, register, &off);
+    let finding = weighed(host, &cpus, Confidence::High, message)
         .evidence(register.path(first), format!("{value:#x}"))
         .fix_lasting("firmware, or a program that writes registers, sets it: look in the firmware's setup and for wrmsr in boot scripts");
-    Some(finding.on(sharing(host, register, &off), host.topology.n_online()))
+    Some(finding.on(cpus, host.topology.n_online()))
 }
 
 fn off_in_firmware(host: &HostView, cpuinfo: &CpuInfo) -> Finding {
@@ -133,7 +134,7 @@ fn off_in_firmware(host: &HostView, cpuinfo: &CpuInfo) -> Finding {
         .and_then(|values| values.known().find(|(_, value)| is_off(**value)));
     let confidence = if set.is_some() { Confidence::High } else { Confidence::Medium };
     let message = format!("turbo is off in firmware: {name} has it, and CPUID shows no `{flag}`");
-    let mut finding = weighed(host, confidence, message)
+    let mut finding = weighed(host, &every_cpu(host), confidence, message)
         .evidence("/proc/cpuinfo: flags", format!("no {flag}"))
         .on(every_cpu(host), host.topology.n_online());
     if let Some((cpu, value)) = set {
@@ -155,7 +156,7 @@ fn missing_from_table(host: &HostView, cpuinfo: &CpuInfo) -> Option<Finding> {
     let message = format!(
         "Linux is offered no turbo: the table ends at the nominal {named}, though CPUID shows `ida`"
     );
-    let finding = weighed(host, Confidence::Medium, message)
+    let finding = weighed(host, &every_cpu(host), Confidence::Medium, message)
         .evidence(policies.first()?.path("cpuinfo_max_freq"), named.khz())
         .evidence("/proc/cpuinfo: model name", &cpuinfo.model_name)
         .fix_lasting("the firmware's P-state table (_PSS) or a limit of its own leaves turbo out: look for Turbo Boost and power profiles in the firmware's setup");
@@ -163,14 +164,15 @@ fn missing_from_table(host: &HostView, cpuinfo: &CpuInfo) -> Option<Finding> {
 }
 
 /// A finding as severe as the turbo range is wide, where that is known.
-fn weighed(host: &HostView, confidence: Confidence, message: String) -> Finding {
+fn weighed(host: &HostView, cpus: &CpuSet, confidence: Confidence, message: String) -> Finding {
     let range = host.nominal_clock().map(|it| it.0).zip(highest_turbo(host));
     // A table's mark for turbo, 1 MHz above the nominal clock, says nothing about the range.
     match range.filter(|(nominal, turbo)| nominal.share_of(*turbo) < 0.99) {
         Some((nominal, turbo)) => {
             let lost = 1.0 - nominal.share_of(turbo);
-            let severity = loss_scale::of_what_is_left(nominal.share_of(turbo));
-            Finding::new(severity, confidence, message).cost(
+            let are_many = loss_scale::are_many(host, cpus);
+            let of_turbo = Lost::of_what_is_left(nominal.share_of(turbo), are_many);
+            Finding::of_lost(of_turbo, confidence, message).cost(
                 format!("up to {:.0} % of the clock of a core that is busy alone", 100.0 * lost),
                 format!("{nominal} nominal of {turbo} turbo"),
             )

@@ -8,6 +8,8 @@ mod barriers;
 use crate::boot_line;
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
+use crate::loss_scale::Lost;
+use crate::loss_scale::deviations::{CHOSEN_LATENCY, ONE_BUSY_CORE, SLEEP_OF_A_GUEST};
 use facts::cpu::cpuidle::{FOLDER, IdleState};
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::msr::intel::{PKG_CST_CONFIG_CONTROL, TURBO_RATIO_LIMIT};
@@ -111,7 +113,8 @@ fn limited_at_boot(host: &HostView, info: &CpuInfo) -> Option<Finding> {
     let finding = judged(host, host.topology.online.clone().unwrap_or_default(), message)
         .evidence("/proc/cmdline", &parameters);
     Some(match is_for_latency(host) {
-        Some(why) => Finding { severity: Severity::Info, ..finding }
+        Some(why) => finding
+            .but(&CHOSEN_LATENCY)
             .fix_lasting(format!("leave it where short waits are worth more than turbo: {why}")),
         None => finding.fix_lasting(boot_line::without(host, &parameters)),
     })
@@ -159,27 +162,30 @@ fn demoted(host: &HostView) -> Option<Finding> {
 /// A finding as severe as the turbo there is to lose.
 fn judged(host: &HostView, cpus: CpuSet, message: String) -> Finding {
     let has_turbo = host.cpuinfo.as_ref().is_ok_and(CpuInfo::has_turbo);
+    let is_guest = host.platform.is_guest();
     let (severity, confidence) = match has_turbo {
-        // A guest's idle states and flags need not be the hardware's.
-        _ if host.platform.is_guest() => (Severity::Low, Confidence::Low),
+        _ if is_guest => (Severity::Low, Confidence::Low),
         false => (Severity::Info, Confidence::Medium),
         true if is_most(host, &cpus) => (Severity::Medium, Confidence::High),
         true => (Severity::Low, Confidence::High),
     };
-    let finding = Finding::new(severity, confidence, message).on(cpus, host.topology.n_online());
-    match turbo_range(host) {
-        Some((one, most)) if has_turbo && one > most => finding.cost(
-            format!(
-                "up to {:.0} % of the clock of a core that is busy alone",
-                100.0 * f64::from(one - most) / f64::from(one)
-            ),
-            format!(
-                "turbo ratio {one} for the fewest active cores, {most} for the most ({})",
-                TURBO_RATIO_LIMIT.path(0)
-            ),
-        ),
-        _ => finding,
-    }
+    let finding = match turbo_range(host) {
+        Some((one, most)) if has_turbo && one > most => {
+            let share = f64::from(one - most) / f64::from(one);
+            let lost = Lost::of(share, is_most(host, &cpus))
+                .but(&ONE_BUSY_CORE)
+                .but_if(is_guest, &SLEEP_OF_A_GUEST);
+            Finding::of_lost(lost, confidence, message).cost(
+                format!("up to {:.0} % of the clock of a core that is busy alone", 100.0 * share),
+                format!(
+                    "turbo ratio {one} for the fewest active cores, {most} for the most ({})",
+                    TURBO_RATIO_LIMIT.path(0)
+                ),
+            )
+        }
+        _ => Finding::new(severity, confidence, message),
+    };
+    finding.on(cpus, host.topology.n_online())
 }
 
 /// The turbo ratios for the fewest and for the most active cores.

@@ -5,7 +5,8 @@
 
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
-use crate::finding::{Confidence, Finding, Severity};
+use crate::finding::{Confidence, Finding};
+use crate::loss_scale::{self, Lost};
 use facts::system::ipmi::{Ipmi, PollingThread};
 use facts::system::kernel_config::KernelConfig;
 use facts::{HostView, Missing, Why};
@@ -103,19 +104,14 @@ fn may_have_run_longer(thread: &PollingThread) -> Option<Missing> {
     Some(if missing.is_absence() { Missing { what, why } } else { missing })
 }
 
-/// 1 % of a CPU is a quarter of an hour a day; 10 % is what case studies call busy; from 50 % on the core
-/// that the thread runs on belongs to it.
-fn severity(share: f64) -> Option<Severity> {
-    match share {
-        0.5.. => Some(Severity::High),
-        0.1.. => Some(Severity::Medium),
-        0.01.. => Some(Severity::Low),
-        _ => None,
-    }
-}
+/// 1 % of a CPU is a quarter of an hour a day.
+const LEAST: f64 = 0.01;
 
 fn judge(host: &HostView, thread: &PollingThread, uptime: Duration, share: f64) -> Option<Finding> {
-    let severity = severity(share)?;
+    if share < LEAST {
+        return None;
+    }
+    let lost = Lost::of(share, loss_scale::is_many(host, 1.0));
     let run_time = thread.run_time.as_ref().ok()?;
     let age = uptime.saturating_sub(*thread.started.as_ref().ok()?);
     let confidence = if age < SETTLED { Confidence::Medium } else { Confidence::High };
@@ -133,7 +129,7 @@ fn judge(host: &HostView, thread: &PollingThread, uptime: Duration, share: f64) 
             format!("{:.2} s", run_time.as_secs_f64()),
         ),
     };
-    let finding = Finding::new(severity, confidence, message)
+    let finding = Finding::of_lost(lost, confidence, message)
         .evidence(source, value)
         .cost(format!("{share:.0} % of one CPU on average, more while sensors are read"), times);
     let finding = finding.command(&commands::IPMI_TUNE, "");
@@ -179,10 +175,10 @@ mod tests {
     use super::CHECK;
     use crate::fixture::{findings, verdict};
 
-    /// A host up for ten hours, with a kipmi0 that started 0.1 s after boot.
+    /// A host of 32 CPUs up for ten hours, with a kipmi0 that started 0.1 s after boot.
     fn host(schedstat: &str) -> String {
         format!(
-            "//- /proc/uptime\n36000.10 70000.00\n//- /proc/412/stat\n412 (kipmi0) S 2 0 0 0 -1 2129984 \
+            "//- /sys/devices/system/cpu/online\n0-31\n//- /proc/uptime\n36000.10 70000.00\n//- /proc/412/stat\n412 (kipmi0) S 2 0 0 0 -1 2129984 \
              0 0 0 0 0 0 0 0 39 19 1 0 10 0 0\n//- /proc/412/schedstat\n{schedstat}\n"
         )
     }
@@ -193,12 +189,14 @@ mod tests {
     }
 
     #[test]
-    fn ten_percent_is_medium_and_half_a_cpu_is_high() {
+    fn a_fifth_of_one_cpu_is_medium_among_many_and_high_where_it_is_the_only_one() {
         assert_eq!(
             verdict(&CHECK, &host("15480000000000 99 7")),
             "medium: kipmi0 has taken 43 % of a CPU since it started: 15480 s of run time in 36000 s"
         );
-        assert!(verdict(&CHECK, &host("18000000000000 99 7")).starts_with("high: "));
+        let alone = host("18000000000000 99 7").replace("0-31", "0");
+        assert!(verdict(&CHECK, &alone).starts_with("high: "));
+        assert!(verdict(&CHECK, &host("3600000000000 99 7")).starts_with("low: "));
         assert!(verdict(&CHECK, &host("360000000000 99 7")).starts_with("low: "));
     }
 

@@ -4,8 +4,8 @@
 //! runs below the requested clock because of power. It cannot know for how long, nor which of the limits it was.
 
 use crate::check::{Check, Reference, Verdict};
+use crate::clock::heat;
 use crate::finding::{Confidence, Finding, Severity};
-use crate::heat;
 use facts::cpu::throttling::Throttled;
 use facts::{CpuSet, HostView, Missing, PerCpu};
 use std::time::Duration;

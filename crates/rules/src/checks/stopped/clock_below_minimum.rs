@@ -6,7 +6,9 @@
 
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
-use crate::finding::{Confidence, Finding, Severity};
+use crate::finding::{Confidence, Finding};
+use crate::loss_scale::deviations::{BAD_SAMPLE, BELOW_MINIMUM};
+use crate::loss_scale::{self, Lost};
 use crate::work;
 use facts::cpu::cpufreq::Policy;
 use facts::cpu::cpuinfo::CpuInfo;
@@ -59,11 +61,11 @@ const TOLERATED: f64 = 0.9;
 fn run(host: &HostView) -> Verdict {
     host.platform.hides("the clock of the processor")?;
     let clocks = Clocks::of(host)?;
-    let (mut low, mut judged, mut unknown) = (Vec::new(), Vec::new(), None);
+    let (mut low, mut judged, mut unknown) = (Vec::new(), CpuSet::default(), None);
     for cpu in host.topology.online.as_ref()?.iter() {
         match clocks.judged(cpu) {
             Ok(low_clock) => {
-                judged.push(cpu);
+                judged.insert(cpu);
                 low.extend(low_clock);
             }
             Err(missing) => unknown = unknown.or(Some(missing)),
@@ -232,44 +234,39 @@ fn unknown_lowest(because: &str) -> Missing {
     Missing { what, why: Why::Failed(because.to_owned()) }
 }
 
-/// Whether so many CPUs are low that no bad sample explains them: at least two, and half of all or all of one kind.
-fn are_many(host: &HostView, low: &[Low], judged: &[u32]) -> bool {
-    if low.len() > 1 && low.len() * 2 >= judged.len() {
-        return true;
-    }
-    let of = |kind: Option<&str>, cpu: u32| host.topology.core_type(cpu) == kind;
-    let kinds = low.iter().map(|it| host.topology.core_type(it.cpu));
-    kinds.into_iter().any(|kind| {
-        let n_low = low.iter().filter(|it| of(kind, it.cpu)).count();
-        n_low > 1 && n_low == judged.iter().filter(|it| of(kind, **it)).count()
-    })
-}
-
-fn finding(clocks: &Clocks<'_>, worst: &Low, low: &[Low], judged: &[u32], load: Load) -> Finding {
+fn finding(clocks: &Clocks<'_>, worst: &Low, low: &[Low], judged: &CpuSet, load: Load) -> Finding {
     let Low { clock, lowest, .. } = worst;
+    let cpus: CpuSet = low.iter().map(|it| it.cpu).collect();
     // Goldmont Plus reads low while healthy; one CPU of many may be a bad sample.
     let is_goldmont_plus = (clocks.info.family, clocks.info.model) == (6, 0x7a);
-    let are_many = are_many(clocks.host, low, judged) && !is_goldmont_plus;
+    let are_many =
+        cpus.len() > 1 && loss_scale::are_many_of(clocks.host, &cpus, judged) && !is_goldmont_plus;
     let is_sure = low.len() * 2 >= judged.len() && !is_goldmont_plus && load == Load::Seen;
-    let (severity, confidence) = match (are_many, is_sure) {
-        (true, true) => (Severity::High, Confidence::Medium),
-        (true, false) if work::was_busy(clocks.host) == Some(true) => {
-            (Severity::High, Confidence::Low)
-        }
-        (false, true) => (Severity::Medium, Confidence::Medium),
-        _ => (Severity::Low, Confidence::Low),
-    };
+    let is_likely = are_many && work::was_busy(clocks.host) == Some(true);
+    let confidence = if is_sure { Confidence::Medium } else { Confidence::Low };
+    let lost = Lost::of_what_is_left(left(clocks, low), are_many)
+        .but_if(are_many && (is_sure || is_likely), &BELOW_MINIMUM)
+        .but_if(!is_sure && !is_likely, &BAD_SAMPLE);
     let message = format!(
         "a clock of {clock}, where the lowest of the hardware is {lowest}: the mark of a clock that is stopped in between"
     );
-    let cpus: CpuSet = low.iter().map(|it| it.cpu).collect();
     let finding =
-        Finding::new(severity, confidence, message).on(cpus, clocks.host.topology.n_online());
+        Finding::of_lost(lost, confidence, message).on(cpus, clocks.host.topology.n_online());
     let finding = clocks
         .evidence(worst)
         .into_iter()
         .fold(finding, |it, (source, value)| it.evidence(source, value));
     asked_further(clocks.info, with_cost(finding, clocks, low))
+}
+
+/// What the fastest of the low CPUs has of its nominal clock; of the lowest one where no nominal clock is known.
+fn left(clocks: &Clocks<'_>, low: &[Low]) -> f64 {
+    let fastest = low.iter().max_by_key(|it| it.clock);
+    let share = |it: &Low| {
+        let nominal = clocks.nominal.filter(|nominal| it.clock < *nominal);
+        it.clock.share_of(nominal.unwrap_or(it.lowest))
+    };
+    fastest.map_or(1.0, share)
 }
 
 /// What the fastest of the low CPUs lacks of its nominal clock.

@@ -7,6 +7,8 @@
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
+use crate::loss_scale::deviations::STOPPED_CLOCK;
+use crate::loss_scale::{self, Lost};
 use facts::cpu::cooling::{CoolingDevice, Kind};
 use facts::msr::clock_modulation::Duty;
 use facts::msr::intel::CLOCK_MODULATION;
@@ -117,7 +119,16 @@ fn finding(host: &HostView, duty: Duty, modulated: &Modulated, unset: &CpuSet) -
     let cpus: CpuSet = modulated.keys().copied().collect();
     let (note, confidence) = note_on_siblings(host, &cpus, unset);
     let message = format!("the clock runs {duty} of the time: clock modulation is on{note}");
-    let mut finding = Finding::new(severity(duty), confidence, message);
+    let mut finding = match duty.share() {
+        Some(share) => {
+            // The siblings of a core stand still with it.
+            let held = cpus.iter().flat_map(|cpu| held_with(host, cpu).iter().collect::<Vec<_>>());
+            let are_many = loss_scale::are_many(host, &held.collect());
+            let lost = Lost::of_what_is_left(share, are_many).but(&STOPPED_CLOCK);
+            Finding::of_lost(lost, confidence, message)
+        }
+        None => Finding::new(Severity::High, confidence, message),
+    };
     let values: BTreeSet<u64> = modulated.values().copied().collect();
     for value in values {
         let holder = modulated.iter().find(|(_, it)| **it == value);
@@ -157,11 +168,9 @@ fn note_on_siblings(host: &HostView, cpus: &CpuSet, unset: &CpuSet) -> (String, 
     }
 }
 
-fn severity(duty: Duty) -> Severity {
-    match duty.share() {
-        Some(share) if share <= 0.5 => Severity::Critical,
-        _ => Severity::High,
-    }
+/// The CPUs whose clock stands still with that of one.
+fn held_with(host: &HostView, cpu: u32) -> CpuSet {
+    if highest_wins(host) { [cpu].into_iter().collect() } else { host.topology.core_of(cpu) }
 }
 
 /// `cur_state` counts up to three steps of cpufreq first, then T-states (processor_thermal.c).

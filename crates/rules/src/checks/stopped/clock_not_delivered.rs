@@ -1,12 +1,12 @@
 //! Compares the clock that Linux asks for with the one that the hardware runs at.
 //!
-//! Sources: see `crate::asked` and facts::cpu::delivered. It cannot know who holds the clock, nor judge a CPU that does not work.
+//! Sources: see `asked` and facts::cpu::delivered. It cannot know who holds the clock, nor judge a CPU that does not work.
 
+mod asked;
 mod finding;
 mod judged;
 
 use super::{clock_below_minimum, clock_modulation, prochot_asserted, thermal_throttling};
-use crate::asked;
 use crate::check::{Check, Reference, Verdict};
 use crate::checks::frequency::capped_frequency;
 use crate::checks::power::undervoltage;
@@ -30,10 +30,9 @@ governor or the driver follows it. At most the nominal clock counts, and no more
 
 A mainframe asks by itself: \"cpu MHz dynamic\" against \"cpu MHz static\". Below 90 % it is not delivered; where nothing tells the
 nominal clock, below half of the highest. Nothing is said of idle CPUs: those that ran for less than a tenth of the look,
-and without a look those of a host that worked for less than a twentieth of the time since boot. All CPUs, or all of a kind, below
-75 % are high, above that medium; some of the CPUs are a step lower, and so is load, which may have come a moment ago. CPUs of which
-clock-below-minimum, prochot-asserted, clock-modulation, thermal-throttling, undervoltage or a limit in a register says it already are
-left out.
+and without a look those of a host that worked for less than a twentieth of the time since boot. The severity follows the share that is
+missing; it is a step lower where other CPUs have the clock that Linux asks for, and where only load asks for it. CPUs with a finding of
+clock-below-minimum, prochot-asserted, clock-modulation, thermal-throttling or undervoltage, or with a limit in a register, are left out.
 
 ## Why it matters
 Firmware, a board, a controller on the chip or a power supply holds the clock, and Linux does not know: it shows its request
@@ -360,7 +359,7 @@ mod tests {
         };
         assert_eq!(
             verdict(&CHECK, &s390(4000)),
-            "medium: the processor was made for 5000 MHz, and the hardware runs at 4000 MHz [CPU 0 (1 of 1)]"
+            "high: the processor was made for 5000 MHz, and the hardware runs at 4000 MHz [CPU 0 (1 of 1)]"
         );
         assert_eq!(verdict(&CHECK, &s390(5000)), "clean");
     }

@@ -6,6 +6,7 @@
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
+use crate::loss_scale::Lost;
 use facts::cpu::cooling::{CoolingDevice, Kind};
 use facts::msr::intel::PKG_HDC_CTL;
 use facts::{HostView, Missing};
@@ -75,10 +76,10 @@ fn clamped(host: &HostView, device: &CoolingDevice, percent: u64) -> Finding {
         Finding::new(Severity::High, Confidence::High, message)
             .evidence(device.state_path(), percent)
     } else {
-        let severity = if percent >= 10 { Severity::High } else { Severity::Medium };
+        let lost = Lost::of(percent as f64 / 100.0, true);
         let message =
             format!("intel_powerclamp forces the CPUs to idle for {percent} % of the time");
-        Finding::new(severity, Confidence::High, message)
+        Finding::of_lost(lost, Confidence::High, message)
             .evidence(device.state_path(), percent)
             .cost(
                 format!("{percent} % of every CPU while it lasts"),

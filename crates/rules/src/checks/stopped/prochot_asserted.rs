@@ -8,9 +8,10 @@ mod signals;
 
 use crate::amd_limits;
 use crate::check::{Check, Reference, Verdict};
+use crate::clock::occ;
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
-use crate::occ;
+use crate::loss_scale::{self, Lost};
 use facts::ipmi::PowerLimit;
 use facts::msr::intel::{PACKAGE_THERM_STATUS, THERM_STATUS};
 use facts::msr::limit_reasons::{Layout, undecoded};
@@ -139,7 +140,8 @@ fn held_by_controller(host: &HostView, held: occ::Held, reasons: &[(&str, u64, &
     let names: Vec<&str> = reasons.iter().map(|(name, ..)| *name).collect();
     let message =
         format!("firmware holds the clock at {clock} of {full} since {}", names.join(" and "));
-    let mut finding = Finding::new(Severity::High, Confidence::Medium, message);
+    let lost = Lost::of_what_is_left(clock.share_of(full), loss_scale::are_many(host, &cpus));
+    let mut finding = Finding::of_lost(lost, Confidence::Medium, message);
     for (_, events, path) in reasons {
         finding = finding.evidence(*path, events);
     }

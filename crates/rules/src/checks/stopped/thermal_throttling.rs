@@ -4,9 +4,10 @@
 //! Monitoring and Protection". It cannot know when the events were, nor how low the clock went.
 
 use crate::check::{Check, Reference, Verdict};
+use crate::clock::heat;
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
-use crate::heat;
+use crate::loss_scale::{self, Lost};
 use facts::cpu::throttling::Throttled;
 use facts::power::board::FirmwareThrottling;
 use facts::{CpuSet, Elsewhere, HostView, Missing, PerCpu};
@@ -18,9 +19,8 @@ pub(crate) const CHECK: Check = Check {
     doc: "\
 ## What it looks at
 `core_throttle_count` and `package_throttle_count` in `cpuN/thermal_throttle`, once for each core and package (the
-threads of a core count the same events), and the time that goes with them, against the uptime. Fewer than one
-event an hour is info, fewer than one in five minutes low, fewer than ten a minute medium, more is high, and so
-are 100,000 events in whatever time; or 10 % (high), 1 % (medium), 0.1 % (low) of the time. On bare-metal POWER
+threads of a core count the same events), and the time that goes with them, against the uptime. The severity follows the share of the time;
+where the kernel does not count the time (before Linux 5.5), an event counts as a second. 100,000 events are high in whatever time. On bare-metal POWER
 `throttle_stats/overtemp` of each chip. On a Raspberry Pi bits 3 and 19 of `get_throttled`: too hot at the moment (medium), or at some time
 since boot (low). Other processors, and Intel's where firmware keeps the thermal interrupt, have no
 such counters: their heat is unknown.
@@ -59,7 +59,10 @@ fn run(host: &HostView) -> Verdict {
     let judged: Vec<Judged<'_>> = throttled(cores, "core", &core_of, uptime)
         .chain(throttled(packages, "package", &package_of, uptime))
         .collect();
-    let worst = judged.iter().max_by_key(|it| (it.severity, it.throttled.events));
+    let worst = judged.iter().max_by(|one, other| {
+        let by_share = one.share.total_cmp(&other.share);
+        by_share.then(one.throttled.events.cmp(&other.throttled.events))
+    });
     if let Some(worst) = worst {
         return Ok(vec![finding(host, &judged, worst, uptime)]);
     }
@@ -114,7 +117,8 @@ struct Judged<'a> {
     level: &'static str,
     cpus: CpuSet,
     throttled: &'a Throttled,
-    severity: Severity,
+    /// The share of the time for which it held the clock; 0 where that is unknown.
+    share: f64,
 }
 
 /// `sharing` gives the CPUs that share the counter of one.
@@ -128,19 +132,12 @@ fn throttled<'a>(
         level,
         cpus: sharing(cpu),
         throttled,
-        severity: severity(throttled, uptime),
+        share: lost(throttled, uptime, true).map_or(0.0, |it| it.share()),
     })
 }
 
-fn severity(throttled: &Throttled, uptime: Option<Duration>) -> Severity {
-    let by_count = heat::severity(throttled.events, uptime);
-    let by_time = match share(throttled, uptime.map(|it| it.max(heat::LEAST_UPTIME))) {
-        Some(share) if share >= 0.1 => Severity::High,
-        Some(share) if share >= 0.01 => Severity::Medium,
-        Some(share) if share >= 0.001 => Severity::Low,
-        _ => Severity::Info,
-    };
-    by_count.max(by_time)
+fn lost(throttled: &Throttled, uptime: Option<Duration>, are_many: bool) -> Option<Lost> {
+    heat::lost(throttled.events, throttled.total.clone().ok(), uptime, are_many)
 }
 
 /// The share of the time since boot that was throttled.
@@ -150,24 +147,31 @@ fn share(throttled: &Throttled, uptime: Option<Duration>) -> Option<f64> {
     Some(share.min(1.0))
 }
 
+fn is_as_bad(one: &Judged<'_>, worst: &Judged<'_>) -> bool {
+    loss_scale::level(one.share) == loss_scale::level(worst.share)
+}
+
 fn finding(
     host: &HostView,
     judged: &[Judged<'_>],
     worst: &Judged<'_>,
     uptime: Option<Duration>,
 ) -> Finding {
-    let Judged { level, throttled, severity, .. } = worst;
+    let Judged { level, throttled, .. } = worst;
     let events = throttled.events;
     let rate = heat::how_often(events, uptime);
     let message = format!("a {level} was too hot and held its clock down {rate}");
     let mut as_bad = CpuSet::default();
-    for it in judged.iter().filter(|it| it.severity == *severity) {
+    for it in judged.iter().filter(|it| is_as_bad(it, worst)) {
         as_bad.extend(it.cpus.iter());
     }
     let confidence = if uptime.is_some() { Confidence::High } else { Confidence::Medium };
-    let mut finding = Finding::new(*severity, confidence, message)
-        .evidence(&throttled.path, events)
-        .on(as_bad, host.topology.n_online());
+    let finding = match lost(throttled, uptime, loss_scale::are_many(host, &as_bad)) {
+        Some(lost) => Finding::of_lost(lost, confidence, message),
+        None => Finding::new(heat::severity(events, None), confidence, message),
+    };
+    let mut finding =
+        finding.evidence(&throttled.path, events).on(as_bad, host.topology.n_online());
     if let (Some(share), Some(uptime)) = (share(throttled, uptime), uptime)
         && let Ok(total) = &throttled.total
         && !total.is_zero()
@@ -179,7 +183,7 @@ fn finding(
                 format!("{} s of {} s since boot", total.as_secs(), uptime.as_secs()),
             );
     }
-    if *severity > Severity::Info {
+    if finding.severity > Severity::Info {
         finding = finding
             .command(&commands::BMC_SENSORS, "")
             .fix_lasting("fix the cooling: fans, filters, heat sink, the fan policy in firmware or BMC, the temperature of the inlet air");
@@ -223,7 +227,7 @@ mod tests {
 
     #[test]
     fn an_event_right_after_boot_is_not_made_a_rate_of_hundreds() {
-        assert!(verdict(&CHECK, &host(["0", "2"], "0", "60.00")).starts_with("low: "));
+        assert!(verdict(&CHECK, &host(["0", "2"], "0", "60.00")).starts_with("info: "));
     }
 
     #[test]

@@ -6,8 +6,10 @@
 
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
-use crate::finding::{Confidence, Finding, Severity};
+use crate::finding::{Confidence, Finding};
 use crate::kernel_threads::{Kind, Named};
+use crate::loss_scale::deviations::{UNKNOWN_THREAD, WANTED_WORK};
+use crate::loss_scale::{self, Lost};
 use facts::system::process::{Process, kernel_threads};
 use facts::{HostView, Missing};
 use std::time::Duration;
@@ -28,9 +30,9 @@ A thread of the kernel takes the CPU from whatever runs there, and its cache. So
 the firmware's counters for 30 % of a CPU on an Ampere server. Others are a sign: kswapd of a lack of memory, ksoftirqd of more packets than one
 CPU takes, kacpi_notify of firmware that sends one event after the other.
 
-The severity follows the share of the thread that took most: high from half of a CPU on, medium from 10 %, low below. What threads do
-for programs (file systems, RAID, encryption, network files, guests) is low from half of a CPU on, and a note below. A thread of which
-nothing is known is at most medium.
+The severity follows the share of a CPU that the worst thread of a kind took, or what several took at least of as many CPUs. What threads do
+for programs (file systems, RAID, encryption, network files, guests) is at most low. A thread of which nothing is known, and a worker,
+is at most medium.
 
 ## When to leave it alone
 Where its work is wanted: a RAID that is being rebuilt, a host whose task is to serve files or to forward packets. What a thread
@@ -87,7 +89,7 @@ fn run(host: &HostView) -> Verdict {
     }
     match unknown {
         Some(missing) if busy.is_empty() => Err(missing),
-        _ => Ok(findings(host, by_kind(busy))),
+        _ => Ok(findings(host, by_kind(host, busy))),
     }
 }
 
@@ -114,10 +116,10 @@ fn busy_one(thread: &Process, uptime: Duration) -> Result<Option<Busy<'_>>, Miss
 }
 
 /// Worst first: by severity, then by what the worst thread of a kind took.
-fn by_kind(busy: Vec<Busy<'_>>) -> Vec<OfKind<'_>> {
-    let mut kinds: Vec<OfKind<'_>> = Vec::new();
+fn by_kind<'a>(host: &HostView, busy: Vec<Busy<'a>>) -> Vec<OfKind<'a>> {
+    let mut kinds: Vec<OfKind<'a>> = Vec::new();
     for one in busy {
-        let is_same = |kind: &&mut OfKind<'_>| {
+        let is_same = |kind: &&mut OfKind<'a>| {
             let first = &kind[0].named;
             match (first.known, one.named.known) {
                 (None, None) => first.family == one.named.family,
@@ -133,31 +135,32 @@ fn by_kind(busy: Vec<Busy<'_>>) -> Vec<OfKind<'_>> {
         kind.sort_by(|one, other| other.share.total_cmp(&one.share));
     }
     kinds.sort_by(|one, other| {
-        let by_severity = severity(&other[0]).cmp(&severity(&one[0]));
+        let by_severity = lost(host, other).severity().cmp(&lost(host, one).severity());
         by_severity.then(other[0].share.total_cmp(&one[0].share))
     });
     kinds
 }
 
-/// Half of a CPU is one that belongs to the thread; 10 % is 2.4 hours a day.
-fn severity(worst: &Busy<'_>) -> Severity {
-    let severity = match (worst.named.known.map(|it| it.kind), worst.share) {
-        (Some(Kind::Work), 0.5..) => Severity::Low,
-        (Some(Kind::Work), _) => Severity::Info,
-        (None, 0.5..) => Severity::Medium,
-        (None, _) => Severity::Low,
-        (Some(Kind::Overhead | Kind::Shortage), 0.5..) => Severity::High,
-        (Some(Kind::Overhead | Kind::Shortage), 0.1..) => Severity::Medium,
-        (Some(Kind::Overhead | Kind::Shortage), _) => Severity::Low,
-    };
+/// What the worst thread of a kind takes of its CPU; or what the worst two take at least of two CPUs, and so on, where that is more severe.
+fn lost(host: &HostView, kind: &OfKind<'_>) -> Lost {
+    let worst = &kind[0];
+    let is_work = worst.named.known.is_some_and(|it| it.kind == Kind::Work);
     // A worker does the work of many; its name tells of the last one only.
-    if worst.named.is_worker { severity.min(Severity::Medium) } else { severity }
+    let is_unknown = worst.named.known.is_none() || worst.named.is_worker;
+    let of = |(n_before, busy): (usize, &Busy<'_>)| {
+        Lost::of(busy.share.min(1.0), loss_scale::is_many(host, n_before as f64 + 1.0))
+            .but_if(is_work, &WANTED_WORK)
+            .but_if(is_unknown, &UNKNOWN_THREAD)
+    };
+    let first = of((0, worst));
+    let others = kind.iter().enumerate().skip(1).map(of);
+    others.fold(first, |most, it| if it.severity() > most.severity() { it } else { most })
 }
 
 fn findings(host: &HostView, mut kinds: Vec<OfKind<'_>>) -> Vec<Finding> {
     let rest = kinds.split_off(kinds.len().min(MOST_KINDS));
     let mut findings: Vec<Finding> = kinds.iter().map(|kind| finding(host, kind)).collect();
-    findings.extend(about_the_rest(&rest));
+    findings.extend(about_the_rest(host, &rest));
     findings
 }
 
@@ -166,7 +169,7 @@ fn finding(host: &HostView, kind: &OfKind<'_>) -> Finding {
     let is_sure = worst.age >= SETTLED && !worst.named.is_worker;
     let confidence = if is_sure { Confidence::High } else { Confidence::Medium };
     let (message, times) = message(kind);
-    let mut finding = Finding::new(severity(worst), confidence, message);
+    let mut finding = Finding::of_lost(lost(host, kind), confidence, message);
     for busy in kind.iter().take(MOST_THREADS) {
         finding = with_evidence(finding, busy);
     }
@@ -232,8 +235,9 @@ fn with_fix(host: &HostView, finding: Finding, worst: &Busy<'_>) -> Finding {
     }
 }
 
-fn about_the_rest(rest: &[OfKind<'_>]) -> Option<Finding> {
-    let severity = rest.iter().map(|it| severity(&it[0])).max()?;
+fn about_the_rest(host: &HostView, rest: &[OfKind<'_>]) -> Option<Finding> {
+    // The worst comes first.
+    let lost = lost(host, rest.first()?);
     let named = rest.iter().take(MOST_NAMED);
     let named: Vec<String> =
         named.map(|it| format!("{} {:.0} %", it[0].thread.name, 100.0 * it[0].share)).collect();
@@ -247,7 +251,7 @@ fn about_the_rest(rest: &[OfKind<'_>]) -> Option<Finding> {
         "{n} other {kinds} of kernel threads have taken 5 % of a CPU or more: {}{more}",
         named.join(", ")
     );
-    let finding = Finding::new(severity, Confidence::Medium, message);
+    let finding = Finding::of_lost(lost, Confidence::Medium, message);
     Some(rest.iter().take(MOST_NAMED).fold(finding, |finding, it| with_evidence(finding, &it[0])))
 }
 
@@ -329,7 +333,7 @@ mod tests {
                 "medium: kswapd0",
                 "medium: ksoftirqd/0",
                 "medium: khugepaged",
-                "medium: 3 other kinds of kernel threads have taken 5 % of a CPU or more: kcompactd0 12 %, migration/2 11 %, jbd2/sda1-8 10 %",
+                "low: 3 other kinds of kernel threads have taken 5 % of a CPU or more: kcompactd0 12 %, migration/2 11 %, jbd2/sda1-8 10 %",
             ]
         );
         assert!(
@@ -337,6 +341,15 @@ mod tests {
             "{found}"
         );
         assert!(found.contains("of run time in 864000 s; 1 other of its kind 6 %"), "{found}");
+    }
+
+    #[test]
+    fn a_thread_on_each_of_many_cpus_is_worse_than_one() {
+        let severity = |threads: &[(&str, u64)]| {
+            findings(&CHECK, &host("6.1.0", threads)).remove(0).severity.name()
+        };
+        assert_eq!(severity(&[("ksoftirqd/0", 350), ("ksoftirqd/1", 60)]), "medium");
+        assert_eq!(severity(&[("ksoftirqd/0", 350), ("ksoftirqd/1", 210)]), "high");
     }
 
     #[test]
@@ -348,7 +361,7 @@ mod tests {
             found.lines().map(|it| it.split(" (").next().unwrap()).collect();
         assert_eq!(
             severities,
-            ["medium: events/3", "low: flush-253:0", "low: kondemand/3", "info: kjournald"]
+            ["low: flush-253:0", "low: events/3", "low: kondemand/3", "info: kjournald"]
         );
     }
 

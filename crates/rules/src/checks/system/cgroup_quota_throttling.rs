@@ -8,6 +8,8 @@ mod others;
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
+use crate::loss_scale::deviations::{OWN_GROUP, STOPPED_DATABASE};
+use crate::loss_scale::{self, Lost};
 use facts::HostView;
 use facts::system::cgroup::{LimitedGroup, Quota, Throttling, Version};
 
@@ -21,8 +23,8 @@ group above a database server (known by its name) has a finding of its own, and 
 others one finding names the five that were stopped most often, by the process in each that has used most CPU time; of groups
 in each other the one that was stopped more often. Up to 8,192 groups are looked at, 32 deep.
 
-A database is high from 10 % of the periods on, and medium from 1 %. Another program is medium from 10 % on, and high from half of
-them where the quota is at least one CPU.
+The severity follows the share of the periods in which a group was stopped, as a loss of as many CPUs as its quota has. A database
+is high from 4 % on, and medium from 1 %.
 
 ## Why it matters
 A quota is CPU time in a period of, mostly, 100 ms. When the processes of a group have used it up, all of them stand
@@ -55,9 +57,7 @@ new kernel helps more than a larger quota.
     run,
 };
 
-/// From this share of stopped periods on, one commit in ten is late: throughput suffers.
-const OFTEN: f64 = 0.10;
-/// From this share on, the 99th percentile suffers.
+/// From this share of stopped periods on, the 99th percentile suffers.
 const SOMETIMES: f64 = 0.01;
 /// Ten seconds of the usual period: fewer periods make no percentage.
 const ENOUGH_PERIODS: u64 = 100;
@@ -87,23 +87,19 @@ fn judge(host: &HostView, group: &LimitedGroup) -> Option<Finding> {
         return None;
     }
     let limit = format!("a cgroup quota of {quota} CPUs");
-    let (severity, message) = match stopped {
+    let note = |text: String| Finding::new(Severity::Info, Confidence::High, text);
+    let finding = match stopped {
         Some(stopped) => {
             let percent = 100.0 * stopped.share();
             let message =
                 format!("{limit} stopped {} in {percent:.1} % of its periods", subject(group));
-            (severity(group, stopped), message)
+            Finding::of_lost(lost(host, group, stopped), Confidence::High, message)
         }
-        None if throttling.is_some() => (
-            Severity::Info,
-            format!("{limit} limits {} and has hardly ever stopped it", subject(group)),
-        ),
-        None => (
-            Severity::Info,
-            format!("{limit} limits {}, how often it stopped is unknown", subject(group)),
-        ),
+        None if throttling.is_some() => {
+            note(format!("{limit} limits {} and has hardly ever stopped it", subject(group)))
+        }
+        None => note(format!("{limit} limits {}, how often it stopped is unknown", subject(group))),
     };
-    let finding = Finding::new(severity, Confidence::High, message);
     let LimitedGroup { folder, version, quota, .. } = group;
     let finding = with_evidence(finding, folder, *version, quota);
     let finding = match &group.throttling {
@@ -113,13 +109,14 @@ fn judge(host: &HostView, group: &LimitedGroup) -> Option<Finding> {
     Some(with_fix(with_cost(finding, stopped), folder, *version))
 }
 
-fn severity(group: &LimitedGroup, stopped: &Throttling) -> Severity {
-    match stopped.share() {
-        _ if group.databases.is_empty() => Severity::Low,
-        share if share >= OFTEN => Severity::High,
-        share if share >= SOMETIMES => Severity::Medium,
-        _ => Severity::Low,
-    }
+fn lost(host: &HostView, group: &LimitedGroup, stopped: &Throttling) -> Lost {
+    let deviation = if group.databases.is_empty() { &OWN_GROUP } else { &STOPPED_DATABASE };
+    lost_periods(host, stopped, &group.quota).but(deviation)
+}
+
+/// In a stopped period the group stands still for a part of it: so much it loses at most, on as many CPUs as its quota has.
+fn lost_periods(host: &HostView, stopped: &Throttling, quota: &Quota) -> Lost {
+    Lost::of(stopped.share(), loss_scale::is_many(host, quota.n_cpus()))
 }
 
 /// "PostgreSQL (812)", "MySQL (7) and 3 other database servers", "this program".

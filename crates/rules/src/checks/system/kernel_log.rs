@@ -5,8 +5,8 @@
 
 use crate::advice::Found;
 use crate::check::{Check, Reference, Verdict};
+use crate::clock::heat;
 use crate::finding::{Confidence, Finding, Severity};
-use crate::heat;
 use facts::HostView;
 use facts::log::{Logged, Message, Messages, Weight};
 use facts::quantity::counted;
@@ -228,7 +228,7 @@ mod tests {
             verdict(&CHECK, &log(&format!("[{at}] mce: {line} (total events = {events})\n")))
         };
         assert!(hot("335400.000000", "39112").starts_with("medium: "));
-        assert!(hot("    5.000000", "1").starts_with("low: "));
+        assert!(hot("    5.000000", "1").starts_with("info: "));
         assert!(hot("720000.000000", "1").starts_with("info: "));
     }
 

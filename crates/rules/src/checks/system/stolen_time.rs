@@ -5,8 +5,10 @@
 
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
-use crate::finding::{Confidence, Finding, Severity};
+use crate::finding::{Confidence, Finding};
 use crate::hypervisors::less_steal;
+use crate::loss_scale::Lost;
+use crate::loss_scale::deviations::STOLEN;
 use facts::{HostView, Missing, Why};
 
 pub(crate) const CHECK: Check = Check {
@@ -41,9 +43,8 @@ no answer there; VMware's own tools show the wait as `vm.cpu.contention.cpu` (`v
     run,
 };
 
-/// Shares of wanted time, from the worst; the reasons stand in the documentation.
-const LEVELS: [(f64, Severity); 3] =
-    [(0.10, Severity::High), (0.05, Severity::Medium), (0.01, Severity::Low)];
+/// Below this share of the wanted time nothing is lost that can be measured.
+const LEAST: f64 = 0.01;
 
 /// Below this share of all time it is too little to make a percentage of: an idle guest.
 const NOTICEABLE: f64 = 0.001;
@@ -61,13 +62,15 @@ fn run(host: &HostView) -> Verdict {
     let wanted = time.total().saturating_sub(free);
     let share = time.steal as f64 / wanted.max(1) as f64;
     let of_all = time.steal as f64 / time.total().max(1) as f64;
-    let level = LEVELS.iter().find(|(least, _)| share >= *least && of_all >= NOTICEABLE);
-    let Some(&(_, severity)) = level else { return Ok(Vec::new()) };
+    if share < LEAST || of_all < NOTICEABLE {
+        return Ok(Vec::new());
+    }
     let message = format!(
         "{:.1} % of the time its CPUs had work for was given to others, on average since boot",
         100.0 * share
     );
-    let finding = Finding::new(severity, Confidence::High, message)
+    let lost = Lost::of(share, true).but(&STOLEN);
+    let finding = Finding::of_lost(lost, Confidence::High, message)
         .evidence(
             "/proc/stat",
             format!("steal {} of {} ticks, {free} idle", time.steal, time.total()),

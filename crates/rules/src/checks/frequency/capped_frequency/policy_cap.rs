@@ -3,7 +3,7 @@
 use super::{REACHED, with_cost};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
-use crate::loss_scale;
+use crate::loss_scale::Lost;
 use facts::cpu::cooling::Kind;
 use facts::cpu::cpufreq::Policy;
 use facts::{CpuSet, Hertz, HostView, IfPresent, Missing};
@@ -43,7 +43,8 @@ fn falls_short(host: &HostView, policy: &Policy, limit: Hertz, full: Hertz) -> b
     limit.share_of(full) < REACHED || host.leaves_out_turbo(policy, limit, full)
 }
 
-pub(super) fn capped(host: &HostView, cap: &Cap, policies: &[&Policy]) -> Finding {
+/// `are_many` says whether all policies with a limit are many.
+pub(super) fn capped(host: &HostView, cap: &Cap, policies: &[&Policy], are_many: bool) -> Finding {
     let Cap { file, limit, full } = cap;
     let cpus: CpuSet = policies.iter().flat_map(|it| it.cpus.iter()).collect();
     let is_mark = limit.share_of(*full) >= REACHED;
@@ -56,9 +57,12 @@ pub(super) fn capped(host: &HostView, cap: &Cap, policies: &[&Policy]) -> Findin
     } else {
         format!("{file} keeps the clock at {limit} of {full}")
     };
-    let scaled = loss_scale::of_what_is_left(limit.share_of(*full));
-    let severity = if is_mark { Severity::Medium } else { scaled };
-    let mut finding = Finding::new(severity, Confidence::High, message);
+    let mut finding = if is_mark {
+        Finding::new(Severity::Medium, Confidence::High, message)
+    } else {
+        let lost = Lost::of_what_is_left(limit.share_of(*full), are_many);
+        Finding::of_lost(lost, Confidence::High, message)
+    };
     if let Some(policy) = policies.first() {
         let max = policy.cpuinfo_max.as_ref().map_or(0, |it| it.khz());
         finding = finding

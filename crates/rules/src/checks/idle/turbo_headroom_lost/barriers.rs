@@ -5,6 +5,7 @@ use super::judged;
 use crate::advice::persist::{active_profile, child_profile};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
+use crate::loss_scale::deviations::{CHOSEN_LATENCY, HELD_ON_PURPOSE};
 use facts::cpu::cpuidle::{LATENCY_DEVICE, ResumeLatency, StateTable};
 use facts::cpu::idle_limits::Barrier;
 use facts::{CpuSet, HostView};
@@ -114,7 +115,7 @@ fn is_off_by_default(host: &HostView, number: u32, cpus: &CpuSet) -> bool {
 
 /// States that the driver leaves off on this processor: nobody switched them off, so there is nothing to undo.
 fn of_the_driver(mut finding: Finding, states: &[(u32, String)], cpus: &CpuSet) -> Finding {
-    finding.severity = Severity::Info;
+    finding = finding.but(&CHOSEN_LATENCY);
     finding.message.push_str(" by the driver on this processor");
     let first = cpus.first().unwrap_or(0);
     states.iter().fold(finding, |it, (number, _)| {
@@ -140,14 +141,13 @@ fn excused(host: &HostView, mut finding: Finding) -> Finding {
                 finding.message =
                     format!("{}; tuned's profile {active} sets it on purpose", finding.message);
             }
-            Severity::Info
+            &CHOSEN_LATENCY
         }
-        (Ok(holders), _) if !holders.is_empty() => Severity::Low,
-        (Err(_), Some(_)) => Severity::Low,
+        (Ok(holders), _) if !holders.is_empty() => &HELD_ON_PURPOSE,
+        (Err(_), Some(_)) => &HELD_ON_PURPOSE,
         _ => return finding,
     };
-    finding.severity = finding.severity.min(most);
-    finding
+    finding.but(most)
 }
 
 /// The latency limit of all CPUs: who holds it, and what ends it.

@@ -1,14 +1,13 @@
 //! The finding on CPUs that run slower than Linux asks: how severe, how sure, and what to look at.
 
+use super::asked::{Asker, Kind, Reading};
 use super::judged::{Judged, Work};
-use crate::asked::{Asker, Kind, Reading};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
+use crate::loss_scale::Lost;
+use crate::loss_scale::deviations::YOUNG_LOAD;
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::{CpuSet, HostView};
-
-/// Below this share of what is asked for a clock is far below it.
-const FAR: f64 = 0.75;
 
 /// Of `low`, which is not empty; `is_all` says that no CPU that could be judged has what was asked for.
 pub(super) fn of(host: &HostView, low: &[&Judged<'_>], is_all: bool, work: &Work) -> Finding {
@@ -19,9 +18,11 @@ pub(super) fn of(host: &HostView, low: &[&Judged<'_>], is_all: bool, work: &Work
     let (clock, asked) = (first.clock, fastest.asked.clock);
     let message = format!("{}, and {}", asks(fastest), delivered(first));
     let cpus: CpuSet = low.iter().map(|it| it.cpu).collect();
-    let finding =
-        Finding::new(severity(fastest, is_all), confidence(first.kind, is_all, work), message)
-            .on(cpus, host.topology.n_online());
+    // Of CPUs that could be judged: an idle one tells of none.
+    let lost = Lost::of_what_is_left(fastest.share(), is_all)
+        .but_if(fastest.asked.by == Asker::Load, &YOUNG_LOAD);
+    let finding = Finding::of_lost(lost, confidence(first.kind, is_all, work), message)
+        .on(cpus, host.topology.n_online());
     let finding = with_evidence(finding, fastest);
     let lasts = if first.kind == Kind::SinceBoot { "since boot" } else { "while it lasts" };
     let finding = finding.cost(
@@ -29,13 +30,6 @@ pub(super) fn of(host: &HostView, low: &[&Judged<'_>], is_all: bool, work: &Work
         format!("{clock} of {asked}"),
     );
     with_advice(host, finding, fastest)
-}
-
-fn severity(fastest: &Judged<'_>, is_all: bool) -> Severity {
-    // A load may be younger than the governor that follows it.
-    let steps = usize::from(!is_all) + usize::from(fastest.asked.by == Asker::Load);
-    let worst = if fastest.share() < FAR { 0 } else { 1 };
-    [Severity::High, Severity::Medium, Severity::Low, Severity::Low][worst + steps]
 }
 
 fn confidence(kind: Kind, is_all: bool, work: &Work) -> Confidence {

@@ -1,6 +1,7 @@
 //! What is known of each CPU of which a clock is asked for, and which of them are low.
 
-use crate::asked::{self, Asked, Asker, Kind, Reading};
+use super::asked::{self, Asked, Asker, Kind, Reading};
+use crate::loss_scale;
 use crate::work;
 use facts::cpu::cpufreq::Policy;
 use facts::{CpuSet, Hertz, HostView, Missing};
@@ -156,13 +157,11 @@ fn may_all_have_been_idle(host: &HostView, n_cpus: usize) -> bool {
     n_cpus > 1 && all_idle > BY_CHANCE
 }
 
+/// One CPU that is alone of its kind may be a bad sample.
 fn are_all_of_a_kind(host: &HostView, low: &[&Judged<'_>], judged: &[Judged<'_>]) -> bool {
-    let kinds = low.iter().filter_map(|it| host.topology.core_type(it.cpu));
-    kinds.into_iter().any(|kind| {
-        let is_of = |cpu: u32| host.topology.core_type(cpu) == Some(kind);
-        let n_low = low.iter().filter(|it| is_of(it.cpu)).count();
-        n_low > 1 && n_low == judged.iter().filter(|it| is_of(it.cpu)).count()
-    })
+    let judged = judged.iter().map(|it| it.cpu).collect();
+    let low: CpuSet = low.iter().map(|it| it.cpu).collect();
+    low.len() > 1 && loss_scale::are_all_of_a_kind(host, &low, &judged)
 }
 
 pub(super) fn work(host: &HostView) -> Work {

@@ -1,8 +1,8 @@
 //! Groups in which neither a database server nor this program alone runs: the worst of them in one finding.
 
-use super::{ENOUGH_PERIODS, OFTEN, SOMETIMES};
-use super::{with_cost, with_counts, with_evidence, with_fix};
-use crate::finding::{Confidence, Finding, Severity};
+use super::{ENOUGH_PERIODS, SOMETIMES};
+use super::{lost_periods, with_cost, with_counts, with_evidence, with_fix};
+use crate::finding::{Confidence, Finding};
 use crate::work::OWN_NAME;
 use facts::HostView;
 use facts::system::cgroup::{LimitedGroup, ThrottledGroup};
@@ -10,9 +10,6 @@ use facts::system::process::Process;
 
 /// So many groups are named.
 const MOST_NAMED: usize = 5;
-
-/// From this share of stopped periods on, a program stands still for longer than it runs.
-const MOSTLY: f64 = 0.5;
 
 /// Runtimes that start as many threads as the host has CPUs, by a part of the name of their process, and what limits them. A name has 15 bytes: postgres_export.
 ///
@@ -50,7 +47,8 @@ pub(super) fn finding(host: &HostView) -> Option<Finding> {
         let name = busiest(worst).map(|it| it.name.as_str()).unwrap_or_default();
         THREADS.iter().find(|(part, _)| name.contains(part)).map(|it| it.1)
     };
-    let mut finding = Finding::new(severity(worst), Confidence::High, message(&groups));
+    let lost = lost_periods(host, &worst.throttling, &worst.quota);
+    let mut finding = Finding::of_lost(lost, Confidence::High, message(&groups));
     finding = with_evidence(finding, &worst.folder, worst.version, &worst.quota);
     for group in groups.iter().take(MOST_NAMED) {
         finding = with_counts(finding, &group.folder, &group.throttling);
@@ -80,7 +78,9 @@ fn worst_first(host: &HostView) -> Vec<&ThrottledGroup> {
         .filter(|it| !has_own_finding(it))
         .collect();
     groups.sort_by(|one, other| {
-        let worth = |it: &ThrottledGroup| (severity(it), it.throttling.share());
+        let worth = |it: &ThrottledGroup| {
+            (lost_periods(host, &it.throttling, &it.quota).severity(), it.throttling.share())
+        };
         worth(other).partial_cmp(&worth(one)).unwrap_or(std::cmp::Ordering::Equal)
     });
     let mut chosen: Vec<&ThrottledGroup> = Vec::new();
@@ -95,14 +95,6 @@ fn worst_first(host: &HostView) -> Vec<&ThrottledGroup> {
 fn is_within(group: &ThrottledGroup, above: &ThrottledGroup) -> bool {
     let rest = group.folder.strip_prefix(above.folder.as_str());
     rest.is_some_and(|it| it.starts_with('/'))
-}
-
-fn severity(group: &ThrottledGroup) -> Severity {
-    match group.throttling.share() {
-        share if share >= MOSTLY && group.quota.n_cpus() >= 1.0 => Severity::High,
-        share if share >= OFTEN => Severity::Medium,
-        _ => Severity::Low,
-    }
 }
 
 fn message(groups: &[&ThrottledGroup]) -> String {
@@ -192,7 +184,7 @@ mod tests {
         text += &group("b.slice/rabbit.service", 20, 200, "8");
         assert_eq!(
             verdict(&CHECK, &text),
-            "high: cgroup quotas stopped 2002 groups, by share of their periods: java (7) 90.0 %, the group n1999.service 40.0 %, \
+            "medium: cgroup quotas stopped 2002 groups, by share of their periods: java (7) 90.0 %, the group n1999.service 40.0 %, \
              the group n1998.service 40.0 %, the group n1997.service 40.0 %, the group n1996.service 40.0 %, and 1997 more"
         );
         let found = findings(&CHECK, &text);

@@ -1,21 +1,38 @@
 //! How many events of heat or power there were for how long, and how bad so many are.
 
-use crate::finding::Severity;
+use crate::loss_scale::Lost;
+use crate::loss_scale::deviations::MANY_EVENTS;
+use crate::severity::Severity;
 use facts::quantity::counted;
 use std::time::Duration;
 
-/// Of `events` of throttling in the `uptime` of a host; without it, they are few or many.
+/// How long an event holds the clock where nothing counts that: since Linux 5.5 the sensor is asked again after a second, and the next
+/// event can only come then (THERM_THROT_POLL_INTERVAL in therm_throt.c).
+const EACH: Duration = Duration::from_secs(1);
+
+/// So many events are a cooling fault.
+const MANY: u64 = 100_000;
+
+/// What `events` of throttling take in the `uptime` of a host, for `total` or a second each; `None` without the uptime.
+pub(crate) fn lost(
+    events: u64,
+    total: Option<Duration>,
+    uptime: Option<Duration>,
+    are_many: bool,
+) -> Option<Lost> {
+    let uptime = uptime?.max(LEAST_UPTIME).as_secs_f64();
+    let total = total
+        .filter(|it| !it.is_zero())
+        .map_or_else(|| events as f64 * EACH.as_secs_f64(), |total| total.as_secs_f64());
+    Some(Lost::of((total / uptime).min(1.0), are_many).but_if(events >= MANY, &MANY_EVENTS))
+}
+
+/// Of `events` of throttling whose CPUs are unknown, in the `uptime` of a host; without it, they are few or many.
 pub(crate) fn severity(events: u64, uptime: Option<Duration>) -> Severity {
-    match (events, uptime) {
-        (100_000.., _) => Severity::High,
-        (_, None) => Severity::Low,
-        (events, Some(uptime)) => match per_hour(events, uptime) {
-            rate if rate < 1.0 => Severity::Info,
-            // therm_throt.c reports once in 300 s (CHECK_INTERVAL): beyond that the log cannot keep up.
-            rate if rate < 12.0 => Severity::Low,
-            rate if rate < 600.0 => Severity::Medium,
-            _ => Severity::High,
-        },
+    match lost(events, None, uptime, true) {
+        Some(lost) => lost.severity(),
+        None if events >= MANY => Severity::High,
+        None => Severity::Low,
     }
 }
 
@@ -58,7 +75,7 @@ mod tests {
     #[test]
     fn one_event_after_boot_is_no_rate() {
         let of = |events, seconds| severity(events, Some(Duration::from_secs(seconds)));
-        assert_eq!(of(1, 5), Severity::Low);
+        assert_eq!(of(1, 5), Severity::Info);
         assert_eq!(of(1, 7200), Severity::Info);
         assert_eq!(of(39_112, 335_400), Severity::Medium);
         assert_eq!(of(27_400, 36_020), Severity::High);
