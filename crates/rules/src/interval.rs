@@ -2,6 +2,7 @@
 
 mod offline;
 mod rows;
+mod steal;
 
 pub use rows::{Column, Rows};
 

@@ -34,7 +34,7 @@ pub(super) fn books<'a>(
         evidence,
         cpu,
         wall_ns,
-        stolen: known(NoiseSource::Hypervisor).map(|it| against_steal(it, evidence, cpu)),
+        stolen: known(NoiseSource::Hypervisor).and_then(|it| against_steal(it, evidence, cpu)),
         interruptions: Interruptions {
             ticks: interruptions(Kind::Tick),
             interrupts: interruptions(Kind::Interrupt),
@@ -53,19 +53,19 @@ pub(super) fn books<'a>(
 }
 
 /// What a hypervisor took, with how far that is from what it says itself; a count of steal alone tells of no time that
-/// it spent on this guest's own exits, and of none below 10 ms.
-fn against_steal(inferred: Amount, evidence: &Evidence<'_>, cpu: u32) -> Amount {
+/// it spent on this guest's own exits, and of none below 10 ms. Nothing is no answer where that count is broken.
+fn against_steal(inferred: Amount, evidence: &Evidence<'_>, cpu: u32) -> Fact<Amount> {
     if inferred.ns == 0 {
-        return inferred;
+        return evidence.interval.restarted_steal().map_or(Ok(inferred), Err);
     }
     let told_ns = stolen(evidence, cpu, wall_ns(evidence)).map_or(0, |it| it.ns);
     let apart_ns = inferred.ns.abs_diff(told_ns);
-    Amount {
+    Ok(Amount {
         uncertainty_ns: inferred.uncertainty_ns.max(apart_ns),
         method: Method::Derived,
         source: "gaps of a spinner that no event of this guest explains, against /proc/stat steal",
         ..inferred
-    }
+    })
 }
 
 fn wall_ns(evidence: &Evidence<'_>) -> u64 {

@@ -2,7 +2,7 @@
 //!
 //! Source: proc_stat(5), fs/proc/stat.c.
 
-use crate::interval::Interval;
+use crate::interval::{Delta, Interval};
 use crate::metric::{Kind, Limits, Metric, Series, Tasks, Unit, Values, each};
 use facts::counters::Family;
 use facts::{Fact, Missing, USER_TICK_NS};
@@ -81,8 +81,12 @@ fn steal(interval: &Interval) -> Fact<Vec<Series>> {
     if rows.total(column) == 0 {
         host.platform.tells_of_steal()?;
     }
-    let shares =
-        each(&rows.deltas(column), |delta| delta.percent(USER_TICK_NS, "steal of /proc/stat"));
+    let restarted = interval.restarted_steal();
+    let share = |delta: &Delta| match &restarted {
+        Some(missing) => Err(missing.clone()),
+        None => delta.percent(USER_TICK_NS, "steal of /proc/stat"),
+    };
+    let shares = each(&rows.deltas(column), share);
     Ok(Series::whole(Values::Cpus(shares)))
 }
 
@@ -139,6 +143,17 @@ CpuTimes idle iowait
     fn stolen_time_is_a_share_of_all_time() {
         let after = "at 1000\nCpuTimes idle steal\n0 0 22\n1 0 0\n";
         assert_eq!(measured_on(GUEST, &STEAL, STOLEN, after), "0: 15.00\n1: 0.00");
+    }
+
+    #[test]
+    fn a_counter_that_fell_or_jumped_is_no_share() {
+        let reason = "expected a counter that does not go backwards";
+        let fell =
+            measured_on(GUEST, &STEAL, STOLEN, "at 1000\nCpuTimes idle steal\n0 0 2\n1 0 60\n");
+        assert_eq!(fell.matches(reason).count(), 2, "{fell}");
+        let jumped =
+            measured_on(GUEST, &STEAL, STOLEN, "at 1000\nCpuTimes idle steal\n0 0 7\n1 0 900\n");
+        assert!(jumped.contains("0: 0.00\n1: steal of /proc/stat: found"), "{jumped}");
     }
 
     #[test]

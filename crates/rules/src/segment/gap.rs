@@ -132,6 +132,15 @@ mod tests {
     }
 
     #[test]
+    fn stolen_time_that_fell_parts_two_samples() {
+        let before = "at 0\nCpuTimes idle steal\n0 5 900\n1 5 0\n";
+        assert_eq!(
+            gap(before, "at 9\nCpuTimes idle steal\n0 6 3\n1 6 88\n").unwrap(),
+            "/proc/stat (steal) of CPU 0 went back from 900 to 3"
+        );
+    }
+
+    #[test]
     fn idle_time_that_began_again_parts_two_samples() {
         let before = "at 0\nCpuTimes user idle iowait\n0 5 900 100\n";
         assert_eq!(
