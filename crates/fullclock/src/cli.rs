@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use engine::clock::since_1970;
 use engine::measure::choice::Trace;
 use facts::CpuSet;
+use report::monitoring::FailOn;
 use rules::finding::Severity;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -41,15 +42,25 @@ pub(crate) struct AuditArguments {
     /// Exit with 1 when a finding is at least this severe, or with `unknown` when a check could not be judged; several
     /// are separated by commas: medium,unknown
     #[arg(long, value_name = "LEVEL", global = true, value_delimiter = ',')]
-    pub(crate) fail_on: Vec<Level>,
+    fail_on: Vec<Level>,
     /// List the clean checks, and why each of the others has no verdict
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
 }
 
+impl AuditArguments {
+    /// What fails the audit: the least severe level that is named, and whether unknown checks do.
+    pub(crate) fn fail_on(&self) -> FailOn {
+        FailOn {
+            severity: self.fail_on.iter().filter_map(|it| it.severity()).min(),
+            unknown: self.fail_on.iter().any(|it| it.severity().is_none()),
+        }
+    }
+}
+
 /// What fails a pipeline: a [`Severity`], or a check without a verdict.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Level {
+enum Level {
     Unknown,
     Info,
     Low,
@@ -60,7 +71,7 @@ pub(crate) enum Level {
 
 impl Level {
     /// The severity of a finding; `None` for a check without a verdict.
-    pub(crate) fn severity(self) -> Option<Severity> {
+    fn severity(self) -> Option<Severity> {
         Some(match self {
             Level::Unknown => return None,
             Level::Info => Severity::Info,

@@ -8,6 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use report::Style;
 use report::document::Format;
 use report::harmless::harmless_page;
+use report::monitoring::{self, FORMATS};
 use std::path::{Path, PathBuf};
 
 /// In which form a result is shown.
@@ -48,6 +49,23 @@ pub(crate) struct RowsArguments {
     file: FileArguments,
 }
 
+/// The same for an audit, which also has forms that other programs read.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct AuditResultArguments {
+    /// How to print the audit: text for a terminal, JSON, Markdown for a ticket, one HTML page that loads nothing; or for another
+    /// program: a plugin of Nagios, a local check of Checkmk, JUnit's XML, or SARIF
+    #[arg(long, value_name = "FORMAT", conflicts_with = "json", value_parser = audit_format_name())]
+    format: Option<AuditFormat>,
+    #[command(flatten)]
+    file: FileArguments,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum AuditFormat {
+    OfResults(Name),
+    OfPrograms(&'static monitoring::Format),
+}
+
 #[derive(Args, Clone, Debug, Default)]
 struct FileArguments {
     /// Write the result to FILE, in the format that its ending names: .html, .md, .json, and .csv where --format has csv
@@ -80,6 +98,17 @@ fn format_name(names: &'static [(&'static str, Name)]) -> impl TypedValueParser<
     PossibleValuesParser::new(names.iter().map(|(name, _)| *name)).map(|given| {
         let found = NAMES.iter().find(|(name, _)| *name == given);
         found.map_or(Name::Text, |(_, name)| *name)
+    })
+}
+
+/// Those of results without rows, and those of programs.
+fn audit_format_name() -> impl TypedValueParser<Value = AuditFormat> {
+    let of_results = NAMES[..4].iter().map(|(name, _)| *name);
+    let names = of_results.chain(FORMATS.iter().map(|it| it.name));
+    PossibleValuesParser::new(names).map(|given| {
+        let of_programs = FORMATS.iter().find(|it| it.name == given).map(AuditFormat::OfPrograms);
+        let of_results = NAMES.iter().find(|(name, _)| *name == given);
+        of_programs.unwrap_or(AuditFormat::OfResults(of_results.map_or(Name::Text, |it| it.1)))
     })
 }
 
@@ -118,6 +147,27 @@ impl ResultArguments {
     /// Where the result goes. Fails where the file could not be written, before anything is measured.
     pub(crate) fn destination(&self, output: &OutputArguments) -> Result<Destination> {
         Destination::new(self.format.format, &self.file, output, false)
+    }
+}
+
+impl AuditResultArguments {
+    /// Where the result goes. Fails where the file could not be written, before anything is read.
+    pub(crate) fn destination(&self, output: &OutputArguments) -> Result<Destination> {
+        let format = match self.format {
+            Some(AuditFormat::OfResults(name)) => Some(name),
+            // No form of a document: what is printed is not coloured.
+            Some(AuditFormat::OfPrograms(_)) => Some(Name::Json),
+            None => None,
+        };
+        Destination::new(format, &self.file, output, false)
+    }
+
+    /// The format of other programs that is named.
+    pub(crate) fn of_programs(&self) -> Option<&'static monitoring::Format> {
+        match self.format {
+            Some(AuditFormat::OfPrograms(format)) => Some(format),
+            Some(AuditFormat::OfResults(_)) | None => None,
+        }
     }
 }
 

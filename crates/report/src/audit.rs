@@ -85,7 +85,20 @@ fn known(fact: &Fact<String>) -> Option<&str> {
 
 /// The audit in one or two sentences.
 pub fn verdict(host: &HostView, audit: &Audit) -> String {
-    let found = match audit.findings.as_slice() {
+    let found = found(audit);
+    match (n_hidden(audit), &host.platform.hypervisor) {
+        (0, _) => found,
+        (n, Ok(Some(hypervisor))) => {
+            let need = if n == 1 { "check needs" } else { "checks need" };
+            format!("{found} {n} {need} the hypervisor: this is a guest of {hypervisor}.")
+        }
+        _ => found,
+    }
+}
+
+/// What was found, in a sentence.
+pub(crate) fn found(audit: &Audit) -> String {
+    match audit.findings.as_slice() {
         [] if audit.clean.is_empty() => "Nothing could be judged.".to_owned(),
         [] => "No findings.".to_owned(),
         [(_, worst)] => {
@@ -96,14 +109,6 @@ pub fn verdict(host: &HostView, audit: &Audit) -> String {
             let severity = worst.severity.name();
             format!("{n} findings, worst {severity}: {}.", in_short(&worst.message))
         }
-    };
-    match (n_hidden(audit), &host.platform.hypervisor) {
-        (0, _) => found,
-        (n, Ok(Some(hypervisor))) => {
-            let need = if n == 1 { "check needs" } else { "checks need" };
-            format!("{found} {n} {need} the hypervisor: this is a guest of {hypervisor}.")
-        }
-        _ => found,
     }
 }
 

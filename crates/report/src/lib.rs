@@ -1,4 +1,4 @@
-//! Results in words: as text for a terminal, HTML, Markdown, JSON, CSV and OpenMetrics.
+//! Results in words: as text for a terminal, HTML, Markdown, JSON, CSV, OpenMetrics, and what monitoring systems read.
 //!
 //! Pure: values in, text out. Nothing here reads a file, a clock or the environment, and nothing knows a command.
 #![forbid(unsafe_code)]
@@ -19,6 +19,7 @@ pub mod json;
 pub mod ledger;
 mod lengths;
 mod machine;
+pub mod monitoring;
 pub mod net;
 pub mod noise;
 pub mod openmetrics;

@@ -134,6 +134,18 @@ pub struct ByHand {
     pub available: &'static str,
 }
 
+impl Cost {
+    /// The share of the clock that is lost, 0 to 1; `None` where the estimate is not a share of the clock of busy CPUs: "37 % of the
+    /// clock", "up to 37 % of the clock".
+    pub fn clock_lost(&self) -> Option<f64> {
+        let (before, after) = self.estimate.split_once(" % of the clock")?;
+        let number = before.rsplit(' ').next()?.parse::<f64>().ok()?;
+        // One core that is busy alone is not the server.
+        let is_of_all = !after.starts_with(" of a core");
+        (is_of_all && (0.0..=100.0).contains(&number)).then_some(number / 100.0)
+    }
+}
+
 impl Finding {
     /// A finding without CPUs, evidence, cost or fix; the methods below add them.
     pub fn new(severity: Severity, confidence: Confidence, message: impl Into<String>) -> Finding {
@@ -270,6 +282,19 @@ impl Confidence {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cost_that_is_a_share_of_the_clock_has_a_number() {
+        let lost = |estimate: &str| {
+            Cost { estimate: estimate.to_owned(), derivation: String::new() }.clock_lost()
+        };
+        assert_eq!(lost("37 % of the clock"), Some(0.37));
+        assert_eq!(lost("up to 5 % of the clock while it lasts"), Some(0.05));
+        assert_eq!(lost("12.5 % of the clock, while it lasts"), Some(0.125));
+        assert_eq!(lost("up to 20 % of the clock of a core that is busy alone"), None);
+        assert_eq!(lost("54 % of one CPU on average"), None);
+        assert_eq!(lost("a lower clock for 0.10 % of the time"), None);
+    }
 
     #[test]
     fn long_evidence_is_cut_and_its_length_is_stated() {

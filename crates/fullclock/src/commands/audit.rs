@@ -1,14 +1,16 @@
 //! `fullclock audit`: judges a host.
 
-use crate::cli::{Arguments, Level};
+use crate::cli::Arguments;
 use crate::head::head;
-use crate::output;
-use crate::result::ResultArguments;
-use anyhow::{Result, bail};
+use crate::output::{self, NobodyReads};
+use crate::result::AuditResultArguments;
+use anyhow::{Error, Result, bail};
 use clap::Args;
 use engine::advised;
+use facts::{HostView, secrets};
 use host::Answered;
 use report::document::Format;
+use report::monitoring::{Audited, FORMATS, Plugin, State};
 use rules::audit::Audit;
 use std::process::ExitCode;
 
@@ -16,10 +18,18 @@ use std::process::ExitCode;
 #[derive(Args, Debug, Default)]
 pub(crate) struct AuditOptions {
     #[command(flatten)]
-    result: ResultArguments,
+    result: AuditResultArguments,
 }
 
 pub(super) fn run(arguments: &Arguments, options: &AuditOptions) -> Result<ExitCode> {
+    let plugin = options.result.of_programs().and_then(|it| it.plugin.as_ref());
+    match (judge(arguments, options), plugin) {
+        (Err(error), Some(plugin)) if !error.is::<NobodyReads>() => fail_as(plugin, &error),
+        (judged, _) => judged,
+    }
+}
+
+fn judge(arguments: &Arguments, options: &AuditOptions) -> Result<ExitCode> {
     let destination = options.result.destination(&arguments.output)?;
     let what = "reading the host ...";
     let (host, audit, name) = output::with_progress(&arguments.output, what, || {
@@ -30,31 +40,61 @@ pub(super) fn run(arguments: &Arguments, options: &AuditOptions) -> Result<ExitC
         let audit = advised::audit(&answered, &host);
         anyhow::Ok((host, audit, name))
     })?;
-    let text = match destination.format() {
-        None => report::json::audit(&head(arguments), &host, &audit)?,
-        Some(format) => {
-            let detail = report::audit::Detail {
-                quiet: arguments.output.quiet,
-                // Who is sent a page cannot ask for more.
-                verbose: arguments.audit.verbose || matches!(format, Format::Html),
-            };
-            report::audit::document(&name, &host, &audit, detail).render(format)
+    let fail_on = arguments.audit.fail_on();
+    let head = head(arguments);
+    let verbose = arguments.audit.verbose;
+    if let Some(format) = options.result.of_programs() {
+        let audited = Audited { head: &head, host: &host, audit: &audit, fail_on, verbose };
+        destination.print(&(format.write)(&audited)?)?;
+        if let Some(plugin) = &format.plugin {
+            return Ok(ExitCode::from((plugin.exit_code)(audited.state())));
         }
-    };
-    destination.print(&text)?;
+    } else {
+        let text = match destination.format() {
+            None => report::json::audit(&head, &host, &audit)?,
+            Some(format) => shown(arguments, &name, &host, &audit, format),
+        };
+        destination.print(&text)?;
+    }
     if audit.judged_nothing() {
         bail!("{name}: no check found what it needs, so nothing could be judged");
     }
-    Ok(if fails(&audit, &arguments.audit.fail_on) { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    Ok(if fail_on.is_in(&audit) { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
-/// Whether the audit has what one of `levels` names.
-fn fails(audit: &Audit, levels: &[Level]) -> bool {
-    let worst = audit.findings.iter().map(|(_, finding)| finding.severity).max();
-    levels.iter().any(|level| match level.severity() {
-        Some(severity) => worst >= Some(severity),
-        None => !audit.unknown.is_empty(),
-    })
+fn shown(
+    arguments: &Arguments,
+    name: &str,
+    host: &HostView,
+    audit: &Audit,
+    format: Format,
+) -> String {
+    let detail = report::audit::Detail {
+        quiet: arguments.output.quiet,
+        // Who is sent a page cannot ask for more.
+        verbose: arguments.audit.verbose || matches!(format, Format::Html),
+    };
+    report::audit::document(name, host, audit, detail).render(format)
+}
+
+/// Says as this plugin that the audit could not run.
+fn fail_as(plugin: &Plugin, error: &Error) -> Result<ExitCode> {
+    let why = format!("{error:#}");
+    output::print(&(plugin.failed)(&secrets::masked(&why)))?;
+    Ok(ExitCode::from((plugin.exit_code)(State::Unknown)))
+}
+
+/// What a plugin says and exits with where its command line, in `words`, makes no sense; `None` where no plugin is named.
+pub(super) fn plugin_failure(words: &[String], why: &str) -> Option<(String, u8)> {
+    let is_audit = words.iter().any(|it| it == "audit");
+    let named = |name: &str| {
+        let after = words.iter().skip_while(|it| *it != "--format").nth(1);
+        after.is_some_and(|it| it == name)
+            || words.iter().any(|it| it.strip_prefix("--format=") == Some(name))
+    };
+    let format = FORMATS.iter().find(|it| is_audit && named(it.name))?;
+    let plugin = format.plugin.as_ref()?;
+    Some(((plugin.failed)(why), (plugin.exit_code)(State::Unknown)))
 }
 
 pub(super) const EXAMPLES: &str = "\
@@ -63,4 +103,5 @@ Examples:
   fullclock audit --root sosreport.tar.xz   a bundle that holds proc/ and sys/
   fullclock audit --host db7.host           made by `fullclock capture`
   fullclock audit -o audit.html   one page to send
-  fullclock audit --json --fail-on medium,unknown   for a pipeline";
+  fullclock audit --json --fail-on medium,unknown   for a pipeline
+  fullclock audit --format nagios   a plugin's line; exits with 0, 1, 2 or 3";

@@ -4,7 +4,7 @@
 //! before or behind a command's name. Where one has no meaning it is taken out of the command's help, and refused in
 //! both places.
 
-use super::{Invocation, overview};
+use super::{Invocation, audit, overview};
 use crate::{build, output};
 use clap::builder::UnknownArgumentValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -210,6 +210,9 @@ fn exit(error: &Error) -> ! {
         std::process::exit(i32::from(said.is_err()) * 2)
     }
     let text = error.render().to_string();
+    if error.use_stderr() {
+        exit_as_plugin(&text);
+    }
     match secrets::masked(&text) {
         Cow::Owned(masked) if error.use_stderr() => {
             output::say(&masked);
@@ -223,6 +226,17 @@ fn exit(error: &Error) -> ! {
 fn is_verbose() -> bool {
     let is_short = |it: &str| it.starts_with('-') && !it.starts_with("--") && it.contains('v');
     output::command_line().iter().skip(1).any(|it| it == "--verbose" || is_short(it))
+}
+
+/// Ends the program as the plugin that the command line names, if it names one: to a monitoring system any other exit code is a state.
+fn exit_as_plugin(text: &str) {
+    let words = output::command_line();
+    let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+    if let Some((line, code)) = audit::plugin_failure(&words, &secrets::masked(first)) {
+        // Where nobody reads the line, the exit code says it.
+        output::print(&line).ok();
+        std::process::exit(i32::from(code));
+    }
 }
 
 /// The command line, with hidden options that refuse themselves.

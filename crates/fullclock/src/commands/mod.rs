@@ -53,7 +53,8 @@ enum Command {
     /// Judge a host: what is set wrong, what it costs, how to fix it
     ///
     /// Exit codes: 0 nothing that --fail-on names, 1 something that it names, 2 could not run; a copy of a host in which
-    /// nothing could be read is 2.
+    /// nothing could be read is 2. With --format nagios those of its plugins: 0 OK, 1 WARNING (medium), 2 CRITICAL (high and
+    /// critical, or what --fail-on names), 3 UNKNOWN (could not run). With --format checkmk always 0: the state is in the line.
     #[command(after_help = audit::EXAMPLES)]
     Audit(audit::AuditOptions),
     /// Write everything that an audit reads of this host to a text file, to review and send

@@ -24,6 +24,7 @@ mod history;
 mod killed;
 mod ledger;
 mod limits;
+mod monitoring;
 mod net;
 mod noise;
 mod proof;
