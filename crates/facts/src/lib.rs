@@ -5,6 +5,7 @@
 //! answer on any machine.
 #![forbid(unsafe_code)]
 
+pub mod access;
 pub mod change;
 pub mod client;
 mod clocks;

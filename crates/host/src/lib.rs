@@ -4,6 +4,7 @@
 //! makes a [`facts::HostView`] of the answers, [`view_of`] those that somebody looks at. `rules` never sees a source, so that a verdict depends on
 //! nothing but facts.
 
+mod access;
 pub mod addresses;
 pub mod change;
 mod clock;
@@ -25,6 +26,7 @@ pub mod tape;
 pub mod trusted_file;
 pub mod writers;
 
+pub use access::access;
 pub use clock::thread_cpu_ns;
 pub use readers::{controls, processes, quota_of, serving, view, view_of};
 pub use source::answered::Answered;

@@ -5,6 +5,7 @@
 use crate::bench::{ComparisonDocument, ResultDocument, WorkloadsDocument};
 use crate::certificate::CertificateDocument;
 use crate::change::{ApplyDocument, DriftDocument, PlanDocument, RevertDocument, StatusDocument};
+use crate::doctor::DoctorDocument;
 use crate::experiment::{ExperimentDocument, ExperimentPlanDocument};
 use crate::history::HistoryDocument;
 use crate::ipmi::power::PowerDocument;
@@ -43,6 +44,7 @@ const fn shape<T: JsonSchema>(name: &'static str, version: u32, command: &'stati
 pub const SHAPES: &[Shape] = &[
     shape::<AuditDocument<'_>>("audit", 2, "audit --json"),
     shape::<ExplainDocument<'_>>("explain", 2, "explain --json"),
+    shape::<DoctorDocument<'_>>("doctor", 1, "doctor --json"),
     shape::<LedgerDocument<'_>>("ledger", 2, "ledger --json"),
     shape::<CourseDocument<'_>>("ledger-by", 1, "ledger --by --json"),
     shape::<SampleDocument<'_>>("sample", 2, "watch --json"),

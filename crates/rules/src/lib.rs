@@ -22,6 +22,7 @@ pub mod loss;
 pub mod loss_scale;
 pub mod losses;
 mod makers;
+pub mod means;
 pub mod metric;
 pub mod metrics;
 pub mod noise;

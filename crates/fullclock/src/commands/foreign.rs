@@ -99,6 +99,7 @@ const FOREIGN: &[Foreign] = &[
             "certificate",
             "compare",
             "confirm",
+            "doctor",
             "experiment",
             "completions",
             "explain",
@@ -183,6 +184,7 @@ const FOREIGN: &[Foreign] = &[
 
 /// What `--verbose` shows, by command, where it is not the same as of an audit.
 const VERBOSE: &[(&str, &str)] = &[
+    ("doctor", "Say what shows each thing, name every check, and list what is not needed here"),
     ("ledger", "Show the smallest parts, and each line's source and uncertainty"),
     ("noise", "Show the causes and the histogram of each CPU"),
     ("plan", "Show every file and register of every CPU"),

@@ -7,6 +7,7 @@ mod capture;
 pub(crate) mod certificate;
 pub(crate) mod change;
 pub(crate) mod compare;
+mod doctor;
 mod experiment;
 mod explain;
 mod foreign;
@@ -85,6 +86,14 @@ enum Command {
     /// throttled" and "power limit notification", rows of turbostat. Without a subject, lists the ids.
     #[command(after_help = explain::EXAMPLES)]
     Explain(explain::ExplainOptions),
+    /// Say what fullclock lacks here, and the command that provides it
+    ///
+    /// Looks at rights, modules, mounts, options of the kernel and programs. What is missing comes first, with what it would add (checks that are unknown here, metrics, lines of the ledger, commands)
+    /// and the command of this distribution that provides it, or why none does. Reads only: it loads, mounts and installs
+    /// nothing. Of a copy of a host (--root, --host) it says what that host lacked. Exit codes: 0, whatever is missing; 2 could
+    /// not run.
+    #[command(after_help = doctor::EXAMPLES)]
+    Doctor(doctor::DoctorOptions),
     /// Show where the CPU cycles went, in lines that sum to 100 %
     ///
     /// Counts what happened while the CPUs did their own work, which is safe in production. With COMMAND,
@@ -264,6 +273,7 @@ pub(crate) fn run(invocation: &Invocation) -> Result<ExitCode> {
         Some(Command::Ledger(options)) => ledger::run(arguments, options),
         Some(Command::Watch(options)) => watch::run(arguments, options),
         Some(Command::Explain(options)) => explain::run(arguments, options),
+        Some(Command::Doctor(options)) => doctor::run(arguments, options),
         Some(Command::Net(options)) => net::run(arguments, options),
         Some(Command::Noise(options)) => noise::run(arguments, options),
         Some(Command::Tick(options)) => tick::run(arguments, options),

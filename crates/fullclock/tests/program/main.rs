@@ -18,6 +18,7 @@ mod command_line;
 mod compare;
 mod cut_short;
 mod database;
+mod doctor;
 mod experiment;
 mod guard;
 mod history;

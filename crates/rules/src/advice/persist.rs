@@ -62,7 +62,7 @@ pub(crate) fn tuned(host: &HostView, line: &str) -> String {
 }
 
 /// What gives the files their values at each boot.
-fn at_boot(host: &HostView, line: &str) -> String {
+pub(crate) fn at_boot(host: &HostView, line: &str) -> String {
     let Ok(distribution) = &host.distribution else { return BY_TUNED.to_owned() };
     let text = match distribution.family {
         Family::RedHat if distribution.is_early_red_hat() => {
