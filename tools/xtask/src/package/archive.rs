@@ -1,7 +1,6 @@
 //! The tarball: the program and what belongs to it, for machines without a package manager that knows us.
 
 use std::fs::File;
-use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};

@@ -17,7 +17,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::cargo::{program, run as run_program, target, workspace};
+use crate::cargo::{program, run as run_program, target};
 use crate::stage::stage;
 use tools::Tools;
 
@@ -182,6 +182,7 @@ fn empty(folder: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cargo::workspace;
 
     #[test]
     fn what_it_does_not_know_is_refused() {
