@@ -24,6 +24,7 @@ pub mod monitoring;
 pub mod net;
 pub mod noise;
 pub mod openmetrics;
+pub mod other_tools;
 mod page;
 pub mod race;
 pub mod roles;

@@ -188,7 +188,7 @@ enum Command {
     /// what it costs and when to leave it alone; `fullclock explain` lists them. Exit codes: 0, or 3 where something is
     /// refused.
     #[command(after_help = change::plan::EXAMPLES)]
-    Plan(change::plan::PlanArguments),
+    Plan(change::plan::PlanCommand),
     /// Change settings, all or none, and record the old values
     ///
     /// Prints the plan, then writes it: each old value is on disk before its write, each write is read back, and what does not

@@ -39,6 +39,32 @@ fn planned(host: &TempDir, arguments: &[&str]) -> (String, Option<i32>) {
 }
 
 #[test]
+fn a_plan_is_printed_for_other_tools_and_writes_nothing() {
+    let host = host();
+    write(&host.path().join("etc/tuned/active_profile"), "throughput-performance");
+    let of = |tool, more: &[&str]| planned(&host, &[&["--as", tool], more].concat());
+    let (tuned, code) = of("tuned", &["governor=performance", "stat-interval=60"]);
+    assert_eq!(code, Some(0));
+    assert!(tuned.contains("\ninclude=throughput-performance\n"), "{tuned}");
+    assert!(tuned.contains("[cpu]\n# was powersave\ngovernor=performance\n"), "{tuned}");
+    assert!(tuned.contains("[sysctl]\n# was 1\nvm.stat_interval=60\n"), "{tuned}");
+    let (cpupower, _) = of("cpupower", &["governor=performance", "stat-interval=60"]);
+    assert!(cpupower.contains("\ncpupower -c 0-1 frequency-set -g performance  # was powersave\n"));
+    assert!(cpupower.contains("\n# NOT BY CPUPOWER: /proc/sys/vm/stat_interval: 1 -> 60 "));
+    let (shell, code) = of("shell", &["governor=fast"]);
+    assert_eq!(code, Some(3));
+    assert!(shell.contains("\n# REFUSED: governor=fast: "), "{shell}");
+    let file = host.path().join("fix.sh");
+    let name = file.to_str().unwrap();
+    assert_eq!(of("shell", &["governor=performance", "-o", name]), (String::new(), Some(0)));
+    let script = std::fs::read_to_string(&file).unwrap();
+    assert!(script.starts_with("#!/bin/sh\n") && script.contains("\nput /sys/devices/"), "{script}");
+    assert_eq!(of("shell", &["--json"]).1, Some(2));
+    let governor = host.path().join("sys/devices/system/cpu/cpufreq/policy0/scaling_governor");
+    assert_eq!(std::fs::read_to_string(governor).unwrap(), "powersave\n");
+}
+
+#[test]
 fn a_plan_shows_what_is_written_where_and_for_how_long() {
     let host = host();
     let (text, code) = planned(&host, &["governor=performance"]);

@@ -170,7 +170,10 @@ fn a_test_case_fails_where_the_audit_fails() {
     </testsuites>
     "#);
     let (junit, _) = written("junit", &three(), UNKNOWN, false);
-    assert!(junit.contains("<error type=\"unknown\" message=\"/dev/cpu/0/msr 0x19c may"), "{junit}");
+    assert!(
+        junit.contains("<error type=\"unknown\" message=\"/dev/cpu/0/msr 0x19c may"),
+        "{junit}"
+    );
     assert!(junit.contains(" failures=\"0\" errors=\"1\" skipped=\"1\""), "{junit}");
     assert!(!usual("junit", &three()).contains("<failure"));
 }

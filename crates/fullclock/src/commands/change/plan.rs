@@ -8,10 +8,13 @@ use crate::result::ResultArguments;
 use anyhow::Result;
 use clap::Args;
 use clap_complete::engine::ArgValueCandidates;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use engine::change::requested::{asked, planned};
 use facts::change::Write;
+use facts::{Fact, Subject, Subjects};
 use host::{Answered, CachedSource};
 use report::change::Planned;
+use report::other_tools::{Site, TOOLS, Tool};
 use rules::plan::Plan;
 use std::process::ExitCode;
 
@@ -31,9 +34,29 @@ pub(crate) struct PlanArguments {
     pub(crate) result: ResultArguments,
 }
 
-pub(crate) fn run(arguments: &Arguments, options: &PlanArguments) -> Result<ExitCode> {
+/// What is to be changed, and in which words it is shown.
+#[derive(Args, Debug)]
+pub(crate) struct PlanCommand {
+    #[command(flatten)]
+    plan: PlanArguments,
+    /// Print what the plan changes as another tool takes it: a profile of TuneD, commands of cpupower, or a script of POSIX sh that
+    /// reads back what it writes. What a tool cannot do is a comment
+    #[arg(long = "as", value_name = "TOOL", value_parser = tool(), conflicts_with_all = ["json", "format"])]
+    tool: Option<&'static Tool>,
+}
+
+fn tool() -> impl TypedValueParser<Value = &'static Tool> {
+    let find = |given: String| TOOLS.iter().find(|it| it.name == given).ok_or("no such tool");
+    PossibleValuesParser::new(TOOLS.iter().map(|it| it.name)).try_map(find)
+}
+
+pub(crate) fn run(arguments: &Arguments, options: &PlanCommand) -> Result<ExitCode> {
+    let PlanCommand { plan: options, tool } = options;
     let drafted = Drafted::of(arguments, options)?;
-    drafted.print(arguments, options, &[])?;
+    match tool {
+        None => drafted.print(arguments, options, &[])?,
+        Some(tool) => drafted.print_as(arguments, options, tool)?,
+    }
     Ok(code(!drafted.plan.refused.is_empty()))
 }
 
@@ -43,6 +66,8 @@ pub(super) struct Drafted {
     pub(super) plan: Plan,
     unfixed: Vec<(&'static str, String)>,
     unfound: Vec<&'static str>,
+    /// TuneD's active profiles.
+    tuned_profiles: Fact<Vec<String>>,
 }
 
 impl Drafted {
@@ -56,7 +81,18 @@ impl Drafted {
         let plan = planned(&answered, &requested, named);
         crate::commands::refuse_nothing(&answered, &name)?;
         let unfixed = requested.unfixed(&plan);
-        Ok(Drafted { name, plan, unfixed, unfound: requested.unfound })
+        let tuners = host::view_of(&answered, Subjects::of(&[Subject::Tuners])).tuners;
+        let tuned_profiles = tuners.tuned_profile;
+        Ok(Drafted { name, plan, unfixed, unfound: requested.unfound, tuned_profiles })
+    }
+
+    /// Prints it as a tool takes it.
+    fn print_as(&self, arguments: &Arguments, options: &PlanArguments, tool: &Tool) -> Result<()> {
+        let Drafted { name, plan, unfixed, unfound, tuned_profiles } = self;
+        let head = head(arguments);
+        let planned = Planned { name, plan, unfixed, unfound, files: &[] };
+        let site = Site { began: &head.began, tuned_profiles };
+        options.result.destination(&arguments.output)?.print(&tool.text(&planned, &site))
     }
 
     /// Prints it, with the files that would make it last.
@@ -66,7 +102,7 @@ impl Drafted {
         options: &PlanArguments,
         files: &[Write],
     ) -> Result<()> {
-        let Drafted { name, plan, unfixed, unfound } = self;
+        let Drafted { name, plan, unfixed, unfound, .. } = self;
         let destination = options.result.destination(&arguments.output)?;
         destination.print(&match destination.format() {
             None => report::change::plan_json(&head(arguments), plan)?,
@@ -85,4 +121,5 @@ Examples:
   fullclock plan governor=performance idle-state=C6:off@4-7
   fullclock plan --profile database-latency
   fullclock plan --host db7.host        for another host, from its capture
+  fullclock plan --as shell > fix.sh    a script to review and run elsewhere
   fullclock plan --format markdown      for a ticket";
