@@ -78,14 +78,8 @@ pub(super) fn package(
     let Some(family) = family(looked) else {
         return nothing("the distribution is unknown: install the package that has it");
     };
-    let Some(package) = name(family) else {
-        return nothing("no package of this distribution is known to have it");
-    };
-    let is_before_dnf = looked
-        .host
-        .distribution
-        .as_ref()
-        .is_ok_and(|it| it.version.is_some_and(|version| version <= 7));
+    let distribution = looked.host.distribution.as_ref();
+    let is_before_dnf = distribution.is_ok_and(|it| it.version.is_some_and(|it| it <= 7));
     let tool = match family {
         Family::RedHat if is_before_dnf => "yum install",
         Family::RedHat => "dnf install",
@@ -100,6 +94,9 @@ pub(super) fn package(
                 "this distribution installs no single packages: run fullclock in a container that has it",
             );
         }
+    };
+    let Some(package) = name(family) else {
+        return nothing("no package of this distribution is known to have it");
     };
     command(format!("{tool} {package}"), None)
 }
