@@ -11,6 +11,7 @@ pub mod clock;
 pub mod earlier;
 mod event;
 pub mod experiment;
+pub mod explained;
 pub mod interrupt;
 pub mod ipmi;
 pub mod ledger;

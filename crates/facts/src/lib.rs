@@ -23,6 +23,7 @@ mod missing;
 pub mod msr;
 pub mod netlink;
 pub mod parse;
+pub mod pasted;
 mod per_cpu;
 pub mod pmu;
 pub mod power;

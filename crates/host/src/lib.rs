@@ -13,6 +13,7 @@ pub mod descendants;
 mod folders;
 pub mod ipmi;
 pub mod ownership;
+pub mod pasted;
 pub mod perf;
 pub mod probe;
 pub mod process;

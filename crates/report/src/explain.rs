@@ -2,6 +2,7 @@
 
 use crate::document::{Block, Document, Text};
 use crate::documentation;
+use facts::pasted::OUTPUTS;
 use rules::documentation::Entry;
 use rules::pasted::Explanation;
 
@@ -16,8 +17,14 @@ pub fn entries() -> Document {
         }
         document.labelled(entry.id, entry.title);
     }
+    document.heading("Every output of another program");
+    for output in OUTPUTS {
+        document.labelled(output.command(), output.shows());
+    }
+    document.labelled("dmesg", "messages of the kernel's log");
     document.note(Text::sentence(
-        "`fullclock explain ID` says what it looks at or does, what it means and what it cannot know.",
+        "`fullclock explain ID` says what it looks at or does, what it means and what it cannot know; \
+         `fullclock explain -` reads outputs.",
     ));
     document
 }

@@ -25,6 +25,7 @@ pub mod net;
 pub mod noise;
 pub mod openmetrics;
 pub mod other_tools;
+pub mod outputs;
 mod page;
 pub mod race;
 pub mod roles;

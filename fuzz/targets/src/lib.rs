@@ -57,7 +57,7 @@ pub const TARGETS: &[Target] = &[
     parser("interrupts", interrupts::run),
     parser("kernel_config", kernel_config::run),
     audit("msrs", msrs::run),
-    parser("pasted", pasted::run),
+    audit("pasted", pasted::run),
     parser("peers", peers::run),
     parser("processes", processes::run),
     audit("recording", recording::run),

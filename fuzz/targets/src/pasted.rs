@@ -5,9 +5,7 @@ use rules::profile::Profile;
 
 pub(crate) fn run(input: &[u8]) {
     let text = crate::text(input);
-    for explanation in rules::pasted::explain(text) {
-        assert!(!explanation.meaning.is_empty(), "{}", explanation.what);
-    }
+    explain(text);
     // What a capture keeps of a log is read again.
     let _ = facts::log::messages_of(&facts::log::excerpt(text));
     if let Ok(profile) = Profile::parse("fuzz.toml", text) {
@@ -24,4 +22,21 @@ pub(crate) fn run(input: &[u8]) {
     let _ = lab::oracle::cpu_speed::parse(text);
     let _ = lab::oracle::plsql_loop::parse(text);
     let _ = lab::oracle::commit::parse(text);
+}
+
+/// As `fullclock explain` does it: what shows a host is audited.
+fn explain(text: &str) {
+    let text = facts::pasted::cleaned(text);
+    let pasted = host::pasted::read(&text);
+    let host = host::view(&pasted.host);
+    let mut found = rules::pasted::explain(&text, &host);
+    if !pasted.outputs.is_empty() {
+        found.extend(rules::pasted::audited(&pasted.outputs, &rules::audit::audit(&host)));
+    }
+    let n_found = found.len();
+    let explanations = rules::pasted::in_order(found);
+    assert!(explanations.len() <= n_found);
+    for explanation in explanations {
+        assert!(!explanation.meaning.is_empty(), "{}", explanation.what);
+    }
 }

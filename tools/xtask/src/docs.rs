@@ -34,6 +34,7 @@ fn files() -> Result<Vec<(PathBuf, String)>> {
     let workloads = lab::workloads::PAGE;
     files.push((docs.join(workloads.file), workloads.text(lab::workloads::entries())));
     files.push((docs.join("roles.md"), report::roles::page()));
+    files.push((docs.join("outputs.md"), report::outputs::page()));
     files.push((docs.join("json.md"), schemas::page()));
     let schemas = Path::new("schemas");
     files.push((schemas.join("openapi-1.json"), openapi()?));

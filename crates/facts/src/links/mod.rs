@@ -4,6 +4,7 @@
 pub mod capability;
 pub mod ethtool;
 pub mod infiniband;
+pub mod lspci;
 pub mod network;
 pub mod pcie;
 pub mod perftest;

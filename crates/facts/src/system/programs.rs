@@ -96,8 +96,13 @@ impl Tuners {
     /// earlier ones.
     pub fn performance_profile(&self) -> Option<&str> {
         let last = self.tuned_profile.as_deref().unwrap_or_default().last()?;
-        Some(last.as_str()).filter(|it| PERFORMANCE_PROFILES.contains(it))
+        Some(last.as_str()).filter(|it| is_performance_profile(it))
     }
+}
+
+/// Whether a TuneD profile sets the governor `performance`.
+pub fn is_performance_profile(name: &str) -> bool {
+    PERFORMANCE_PROFILES.contains(&name)
 }
 
 /// Names of database server processes, and the products; a `*` stands for any suffix.

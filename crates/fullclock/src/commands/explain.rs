@@ -7,8 +7,8 @@ use crate::result::ResultArguments;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use clap_complete::engine::ArgValueCandidates;
+use engine::explained;
 use report::{documentation, explain, json};
-use rules::pasted;
 use std::io::Read;
 use std::process::ExitCode;
 
@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &Arguments, options: &ExplainOptions) -> Result<Exi
             None => json::entry(&head(arguments), first, others)?,
             Some(format) => explain::entry(first, others).render(format),
         }
-    } else if let [first, others @ ..] = &*pasted::explain(&subject) {
+    } else if let [first, others @ ..] = &*explained::pasted(&subject) {
         match format {
             None => json::explanation(&head(arguments), first, others)?,
             Some(format) => explain::explanation(first, others).render(format),
@@ -89,4 +89,6 @@ Examples:
   fullclock explain Bzy_MHz           a column of turbostat
   fullclock explain HWP               words that others use
   fullclock explain \"Conflicting CPU frequency values detected: 1600 != 2534\"
-  dmesg | fullclock explain -         every message in the log that it knows";
+  dmesg | fullclock explain -         every message in the log that it knows
+  cpupower frequency-info | fullclock explain -
+                                      outputs of other programs, several at once";

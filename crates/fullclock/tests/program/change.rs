@@ -58,7 +58,10 @@ fn a_plan_is_printed_for_other_tools_and_writes_nothing() {
     let name = file.to_str().unwrap();
     assert_eq!(of("shell", &["governor=performance", "-o", name]), (String::new(), Some(0)));
     let script = std::fs::read_to_string(&file).unwrap();
-    assert!(script.starts_with("#!/bin/sh\n") && script.contains("\nput /sys/devices/"), "{script}");
+    assert!(
+        script.starts_with("#!/bin/sh\n") && script.contains("\nput /sys/devices/"),
+        "{script}"
+    );
     assert_eq!(of("shell", &["--json"]).1, Some(2));
     let governor = host.path().join("sys/devices/system/cpu/cpufreq/policy0/scaling_governor");
     assert_eq!(std::fs::read_to_string(governor).unwrap(), "powersave\n");

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 /// What a host answered, by the name of the question.
 #[derive(Clone, Debug, Default)]
-pub struct Answers(BTreeMap<String, Answer>);
+pub struct Answers(pub(super) BTreeMap<String, Answer>);
 
 /// What a capture must not tell, and what it must not lose, of the host it is of.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +29,11 @@ impl Answers {
     /// The link at `path` points to `target`.
     pub fn link(&mut self, path: &str, target: &str) {
         self.insert(link_key(path), Ok(target.as_bytes().to_vec()));
+    }
+
+    /// The file at `path`, or the folder with a slash at its end, does not exist.
+    pub fn absent(&mut self, path: &str) {
+        self.insert(path.to_owned(), Err(Why::Absent));
     }
 
     /// `register` of `cpu` holds `value`.

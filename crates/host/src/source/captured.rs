@@ -20,6 +20,7 @@
 //! with `//- `, `!` or `\` has a `\` before it; a lone `\` at the end says that the last line has no newline.
 
 use super::absence::{self, At, Kept};
+use super::answers::Answers;
 use super::{Counter, Source, check_names, cpuid_name, within_limit};
 use facts::collectors::{self, Known};
 use facts::ipmi::{Question, bytes as bytes_of};
@@ -89,6 +90,11 @@ impl Captured {
     /// Parses an excerpt: a capture without its first line, in which whatever is not named is absent.
     pub fn excerpt(text: &str) -> Result<Captured, CaptureError> {
         Ok(Captured { is_excerpt: true, answers: answers(text, 1)?, ..Captured::empty() })
+    }
+
+    /// A host of which nothing is known but these answers, as somebody pasted them.
+    pub fn pasted(answers: Answers) -> Captured {
+        Captured { origin: Origin::Tree, answers: answers.0, ..Captured::empty() }
     }
 
     /// A capture in which nothing was asked: every fact of the host is missing.

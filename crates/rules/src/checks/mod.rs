@@ -2,7 +2,8 @@
 
 use crate::check::Check;
 
-pub(crate) use system::kernel_log;
+pub(crate) use frequency::slow_governor;
+pub(crate) use system::{busy_kernel_threads, cgroup_quota_throttling, kernel_log, stolen_time};
 
 /// Who chooses the clock, and within which limits.
 mod frequency {
@@ -11,7 +12,7 @@ mod frequency {
     pub(super) mod no_frequency_driver;
     pub(super) mod power_saving_bias;
     pub(super) mod rival_tuner;
-    pub(super) mod slow_governor;
+    pub(crate) mod slow_governor;
     pub(super) mod turbo_off;
 }
 
@@ -60,14 +61,14 @@ mod stopped {
 
 /// The kernel and the machine around the processors.
 mod system {
-    pub(super) mod busy_kernel_threads;
-    pub(super) mod cgroup_quota_throttling;
+    pub(crate) mod busy_kernel_threads;
+    pub(crate) mod cgroup_quota_throttling;
     pub(crate) mod kernel_log;
     pub(super) mod lazy_preemption;
     pub(super) mod offline_cpus;
     pub(super) mod slow_clocksource;
     pub(super) mod split_lock_penalty;
-    pub(super) mod stolen_time;
+    pub(crate) mod stolen_time;
 }
 
 /// Whether the CPUs that were set aside are really left alone: the tick, interrupts, the kernel's own work.
@@ -91,7 +92,7 @@ mod tick {
 
 /// The list of checks: command line, reports, documentation and tests iterate over it.
 pub const CHECKS: &[&Check] = &[
-    &frequency::slow_governor::CHECK,
+    &slow_governor::CHECK,
     &frequency::capped_frequency::CHECK,
     &frequency::turbo_off::CHECK,
     &frequency::power_saving_bias::CHECK,
@@ -123,9 +124,9 @@ pub const CHECKS: &[&Check] = &[
     &tick::nonexistent_cpus_listed::CHECK,
     &tick::nmi_watchdog_tick::CHECK,
     &system::slow_clocksource::CHECK,
-    &system::cgroup_quota_throttling::CHECK,
-    &system::busy_kernel_threads::CHECK,
-    &system::stolen_time::CHECK,
+    &cgroup_quota_throttling::CHECK,
+    &busy_kernel_threads::CHECK,
+    &stolen_time::CHECK,
     &system::offline_cpus::CHECK,
     &system::split_lock_penalty::CHECK,
     &system::lazy_preemption::CHECK,

@@ -1,14 +1,26 @@
 //! Lines of the kernel's log, in whichever form: each kind of message that the table knows ([`facts::log`]).
 
-use super::Explanation;
+use super::{Explanation, Found};
 use crate::checks::kernel_log::{span, told};
 use crate::clock::heat;
 use crate::severity::Severity;
 use facts::log::{Message, Messages, messages_of};
 
 /// Every kind of message in the text, in the order of their first lines.
-pub(super) fn explain(text: &str) -> Vec<Explanation> {
-    messages_of(text).iter().map(explanation).collect()
+pub(super) fn explain(text: &str) -> Vec<Found> {
+    let found = messages_of(text);
+    found
+        .iter()
+        .map(|it| Found { line: first_line(text, it), explanation: explanation(it) })
+        .collect()
+}
+
+/// The number of the line of the first message; the last one where the text was changed for reading.
+fn first_line(text: &str, messages: &Messages) -> usize {
+    let said = messages.first.text.as_str();
+    let end = said.find(['…']).into_iter().chain(said.find("0x...")).min().unwrap_or(said.len());
+    let said = &said[..end];
+    text.lines().position(|line| line.contains(said)).unwrap_or(usize::MAX)
 }
 
 fn explanation(messages: &Messages) -> Explanation {
@@ -63,13 +75,13 @@ mod tests {
 
     /// What the explanations of a text are of, a line each.
     fn kinds(text: &str) -> String {
-        explain(text).iter().map(|it| it.what).collect::<Vec<_>>().join("\n")
+        explain(text).iter().map(|it| it.explanation.what).collect::<Vec<_>>().join("\n")
     }
 
     fn meaning(text: &str) -> String {
         explain(text)
             .iter()
-            .flat_map(|it| &it.meaning)
+            .flat_map(|it| &it.explanation.meaning)
             .map(String::as_str)
             .collect::<Vec<_>>()
             .join("\n")

@@ -3,12 +3,14 @@
 //! Source: linux-rdma/perftest, src/get_clock.c: it compares the "cpu MHz" lines of /proc/cpuinfo and
 //! complains when one differs by more than 2 % from the first CPU's.
 
-use super::Explanation;
+use super::Found;
+use facts::HostView;
+use facts::pasted::PERFTEST;
 
 const MARK: &str = "Conflicting CPU frequency values detected:";
 
-pub(super) fn explain(text: &str) -> Option<Explanation> {
-    let (_, values) = text.split_once(MARK)?;
+pub(super) fn explain(text: &str, _host: &HostView) -> Option<Found> {
+    let (before, values) = text.split_once(MARK)?;
     let mut numbers = values.split("!=").map(leading_number);
     let (first, other) = (numbers.next()??, numbers.next()??);
     let (low, high) = if first < other { (first, other) } else { (other, first) };
@@ -16,9 +18,11 @@ pub(super) fn explain(text: &str) -> Option<Explanation> {
         return None;
     }
     let lost = 100.0 * (1.0 - low / high);
-    Some(Explanation {
-        what: "perftest: the CPUs report different clocks",
-        meaning: vec![
+    let line = before.matches('\n').count();
+    Some(Found::new(
+        line,
+        &PERFTEST,
+        vec![
             format!(
                 "CPU 0 reported {first:.0} MHz in /proc/cpuinfo and another CPU {other:.0} MHz, more than 2 % apart. \
                  The message says no more than that."
@@ -34,8 +38,7 @@ pub(super) fn explain(text: &str) -> Option<Explanation> {
                 .to_owned(),
             "Run `fullclock audit` on both ends, and look at the CPUs while the test keeps them busy.".to_owned(),
         ],
-        checks: &["slow-governor", "capped-frequency", "mixed-frequency-settings", "clock-modulation"],
-    })
+    ))
 }
 
 fn leading_number(text: &str) -> Option<f64> {
@@ -48,10 +51,15 @@ fn leading_number(text: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
+    fn explained(line: &str) -> Option<String> {
+        let host = host::view(&host::Captured::empty());
+        Some(explain(line, &host)?.explanation.meaning.join("\n"))
+    }
+
     #[test]
     fn both_clocks_are_named_and_compared() {
         let line = "Conflicting CPU frequency values detected: 1600.000000 != 2534.000000. CPU Frequency is not max.";
-        let meaning = explain(line).unwrap().meaning.join("\n");
+        let meaning = explained(line).unwrap();
         assert!(
             meaning.contains("CPU 0 reported 1600 MHz in /proc/cpuinfo and another CPU 2534 MHz")
         );
@@ -61,12 +69,12 @@ mod tests {
     #[test]
     fn the_order_of_the_clocks_does_not_matter() {
         let line = "Conflicting CPU frequency values detected: 3177.4 != 800.0";
-        assert!(explain(line).unwrap().meaning.join("\n").contains("75 % slower"));
+        assert!(explained(line).unwrap().contains("75 % slower"));
     }
 
     #[test]
     fn a_cut_line_is_not_explained() {
-        assert_eq!(explain("Conflicting CPU frequency values detected: 1600"), None);
-        assert_eq!(explain("Conflicting CPU frequency values detected: 0 != 0"), None);
+        assert_eq!(explained("Conflicting CPU frequency values detected: 1600"), None);
+        assert_eq!(explained("Conflicting CPU frequency values detected: 0 != 0"), None);
     }
 }

@@ -4,10 +4,12 @@
 //! of them stand together and prove themselves: Avg_MHz = Busy% x Bzy_MHz. Until Linux 3.11 (RHEL 6) the columns were `%c0`, and
 //! `GHz` and `TSC` in GHz.
 
-use super::Explanation;
+use super::Found;
+use facts::HostView;
+use facts::pasted::TURBOSTAT;
 
-pub(super) fn explain(text: &str) -> Option<Explanation> {
-    let rows = rows(text);
+pub(super) fn explain(text: &str, _host: &HostView) -> Option<Found> {
+    let (line, rows) = rows(text)?;
     let subject = subject(&rows)?;
     let mut meaning = vec![format!(
         "The {} row shows {} busy {:.1} % of the interval, and while busy ran at {:.0} MHz on average; \
@@ -26,17 +28,7 @@ pub(super) fn explain(text: &str) -> Option<Explanation> {
     if n_cpus > 1 {
         meaning.push(format!("{n_cpus} rows of CPUs were recognised."));
     }
-    Some(Explanation {
-        what: "turbostat: how busy the CPUs were, and how fast while busy",
-        meaning,
-        checks: &[
-            "slow-governor",
-            "turbo-off",
-            "clock-modulation",
-            "prochot-asserted",
-            "turbo-headroom-lost",
-        ],
-    })
+    Some(Found::new(line, &TURBOSTAT, meaning))
 }
 
 /// The row that a table is about.
@@ -104,21 +96,27 @@ struct Row {
     is_summary: bool,
 }
 
-fn rows(text: &str) -> Vec<Row> {
+/// The rows, and the number of the first line of the table.
+fn rows(text: &str) -> Option<(usize, Vec<Row>)> {
     let mut names: Option<Vec<&str>> = None;
-    let mut rows = Vec::new();
-    for line in text.lines() {
+    let (mut first, mut rows) = (None, Vec::new());
+    for (at, line) in text.lines().enumerate() {
         let cells: Vec<&str> = line.split_whitespace().collect();
         if cells.contains(&"Bzy_MHz") || (cells.contains(&"%c0") && cells.contains(&"GHz")) {
+            first.get_or_insert(at);
             names = Some(cells);
         } else {
-            rows.extend(match &names {
+            let row = match &names {
                 Some(names) => named(names, &cells),
                 None => unnamed(&cells),
-            });
+            };
+            if row.is_some() {
+                first.get_or_insert(at);
+            }
+            rows.extend(row);
         }
     }
-    rows
+    Some((first?, rows))
 }
 
 fn named(names: &[&str], cells: &[&str]) -> Option<Row> {
@@ -175,7 +173,8 @@ mod tests {
     use super::*;
 
     fn meaning(text: &str) -> String {
-        explain(text).map_or("unknown".to_owned(), |it| it.meaning.join("\n"))
+        let host = host::view(&host::Captured::empty());
+        explain(text, &host).map_or("unknown".to_owned(), |it| it.explanation.meaning.join("\n"))
     }
 
     #[test]

@@ -4,12 +4,9 @@
 //! imported from, and what is missing counts as not collected unless that collector takes it. It is redacted like any other.
 
 mod dmidecode;
-mod energy_policy;
-mod lspci;
 mod members;
 mod pepc;
 mod stats_collect;
-mod turbostat;
 
 use anyhow::{Context as _, Result, bail};
 use host::{Answers, Identity};

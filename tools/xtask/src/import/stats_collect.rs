@@ -3,9 +3,9 @@
 //!
 //! The later one is imported, because some commands ran only then.
 
-use super::{Members, dmidecode, energy_policy, lspci, turbostat};
+use super::{Members, dmidecode};
 use anyhow::Result;
-use host::{Answers, Identity};
+use host::{Answers, Identity, pasted};
 use std::collections::BTreeMap;
 
 /// What a command's output becomes.
@@ -21,9 +21,9 @@ const FILES: [(&str, Import); 11] = [
     ("sys-thermal_throttle.after.raw.txt", sysfs),
     ("sysctl-all.after.raw.txt", sysctl),
     ("dmidecode.after.raw.txt", dmidecode::import),
-    ("lspci-vvv.after.raw.txt", lspci::import),
-    ("turbostat-d.after.raw.txt", turbostat::import),
-    ("x86_energy_perf_policy.after.raw.txt", energy_policy::import),
+    ("lspci-vvv.after.raw.txt", pasted::lspci),
+    ("turbostat-d.after.raw.txt", pasted::turbostat),
+    ("x86_energy_perf_policy.after.raw.txt", pasted::energy_policy),
 ];
 
 pub(super) fn import(members: &Members) -> Result<(Answers, Identity)> {

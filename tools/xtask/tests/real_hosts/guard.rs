@@ -88,8 +88,8 @@ fn hosts_without_a_known_defect_have_nothing_serious() {
             continue;
         }
         let text = std::fs::read_to_string(samples.join("samples").join(&row[0]));
-        let capture = lscpu::capture(&text.expect("a readable sample"));
-        faults.extend(serious(&row[0], Audited::new(|| source::captured(&capture))));
+        let text = text.expect("a readable sample");
+        faults.extend(serious(&row[0], Audited::new(|| Ok(lscpu::host(&text)))));
         n_samples += 1;
     }
     assert!(n_samples >= 20, "{n_samples} samples of lscpu");

@@ -32,8 +32,11 @@ fn excerpt(expectation: Expectation, what: &'static str, text: &str) -> Case {
 
 /// Something in the text must be recognised, by `program` in its name.
 fn explains(what: &'static str, raw: &str, program: &str) -> Case {
-    let audited = match rules::pasted::explain(raw) {
-        found if found.iter().any(|it| it.what.contains(program)) => Ok(Audited::default()),
+    let nothing = host::view(&host::Captured::empty());
+    let audited = match rules::pasted::explain(raw, &nothing) {
+        found if found.iter().any(|it| it.explanation.what.contains(program)) => {
+            Ok(Audited::default())
+        }
         other => Err(format!("explained as {other:?}")),
     };
     (what, clean(), audited)

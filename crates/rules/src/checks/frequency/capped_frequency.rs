@@ -69,7 +69,10 @@ fn run(host: &HostView) -> Verdict {
     let policies = match &host.cpufreq.policies {
         Ok(policies) => policies,
         Err(missing) => {
-            let found = by_firmware?;
+            let mut found = by_firmware?;
+            if found.is_empty() {
+                found = capped_by_request(host).unwrap_or_default();
+            }
             return if found.is_empty() { Err(missing.into()) } else { Ok(found) };
         }
     };

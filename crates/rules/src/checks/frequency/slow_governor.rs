@@ -162,7 +162,7 @@ fn is_dynamic(governor: &str) -> bool {
     matches!(governor, "ondemand" | "conservative" | "schedutil")
 }
 
-fn behaviour(governor: &str) -> &'static str {
+pub(crate) fn behaviour(governor: &str) -> &'static str {
     match governor {
         "powersave" => "holds the lowest clock whatever the load",
         "userspace" => "holds a clock below the maximum that some program chose",

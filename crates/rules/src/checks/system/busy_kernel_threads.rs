@@ -56,7 +56,7 @@ does now, `fullclock watch --metrics kernel-threads` shows.
 };
 
 /// From this share of a CPU on, an average over the life of a thread is worth a finding.
-const LEAST: f64 = 0.05;
+pub(crate) const LEAST: f64 = 0.05;
 
 /// Younger threads do what a host does after its boot, or what a worker does once.
 const YOUNG: Duration = Duration::from_secs(600);
@@ -141,16 +141,21 @@ fn by_kind<'a>(host: &HostView, busy: Vec<Busy<'a>>) -> Vec<OfKind<'a>> {
     kinds
 }
 
+/// What a thread takes of a CPU, 0 to 1.
+pub(crate) fn lost_to(named: &Named<'_>, share: f64, are_many: bool) -> Lost {
+    let is_work = named.known.is_some_and(|it| it.kind == Kind::Work);
+    // A worker does the work of many; its name tells of the last one only.
+    let is_unknown = named.known.is_none() || named.is_worker;
+    Lost::of(share.min(1.0), are_many)
+        .but_if(is_work, &WANTED_WORK)
+        .but_if(is_unknown, &UNKNOWN_THREAD)
+}
+
 /// What the worst thread of a kind takes of its CPU; or what the worst two take at least of two CPUs, and so on, where that is more severe.
 fn lost(host: &HostView, kind: &OfKind<'_>) -> Lost {
     let worst = &kind[0];
-    let is_work = worst.named.known.is_some_and(|it| it.kind == Kind::Work);
-    // A worker does the work of many; its name tells of the last one only.
-    let is_unknown = worst.named.known.is_none() || worst.named.is_worker;
     let of = |(n_before, busy): (usize, &Busy<'_>)| {
-        Lost::of(busy.share.min(1.0), loss_scale::is_many(host, n_before as f64 + 1.0))
-            .but_if(is_work, &WANTED_WORK)
-            .but_if(is_unknown, &UNKNOWN_THREAD)
+        lost_to(&worst.named, busy.share, loss_scale::is_many(host, n_before as f64 + 1.0))
     };
     let first = of((0, worst));
     let others = kind.iter().enumerate().skip(1).map(of);

@@ -58,9 +58,9 @@ new kernel helps more than a larger quota.
 };
 
 /// From this share of stopped periods on, the 99th percentile suffers.
-const SOMETIMES: f64 = 0.01;
+pub(crate) const SOMETIMES: f64 = 0.01;
 /// Ten seconds of the usual period: fewer periods make no percentage.
-const ENOUGH_PERIODS: u64 = 100;
+pub(crate) const ENOUGH_PERIODS: u64 = 100;
 
 const WHERE_IT_IS_DEFINED: &str = "no CPU limit, or a higher one, where the container or pod is defined; CPU weights (requests) share a machine without stopping anyone";
 
@@ -117,6 +117,11 @@ fn lost(host: &HostView, group: &LimitedGroup, stopped: &Throttling) -> Lost {
 /// In a stopped period the group stands still for a part of it: so much it loses at most, on as many CPUs as its quota has.
 fn lost_periods(host: &HostView, stopped: &Throttling, quota: &Quota) -> Lost {
     Lost::of(stopped.share(), loss_scale::is_many(host, quota.n_cpus()))
+}
+
+/// The same of a group of which no more is known than its counts: its CPUs may be few. `None` where it is no matter.
+pub(crate) fn lost_share(share: f64) -> Option<Lost> {
+    (share >= SOMETIMES).then(|| Lost::of(share, false))
 }
 
 /// "PostgreSQL (812)", "MySQL (7) and 3 other database servers", "this program".

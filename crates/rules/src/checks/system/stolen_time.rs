@@ -62,14 +62,11 @@ fn run(host: &HostView) -> Verdict {
     let wanted = time.total().saturating_sub(free);
     let share = time.steal as f64 / wanted.max(1) as f64;
     let of_all = time.steal as f64 / time.total().max(1) as f64;
-    if share < LEAST || of_all < NOTICEABLE {
-        return Ok(Vec::new());
-    }
+    let Some(lost) = lost(share, of_all) else { return Ok(Vec::new()) };
     let message = format!(
         "{:.1} % of the time its CPUs had work for was given to others, on average since boot",
         100.0 * share
     );
-    let lost = Lost::of(share, true).but(&STOLEN);
     let finding = Finding::of_lost(lost, Confidence::High, message)
         .evidence(
             "/proc/stat",
@@ -79,6 +76,11 @@ fn run(host: &HostView) -> Verdict {
         .command(&commands::STEAL, "")
         .fix_lasting(less_steal(&host.platform));
     Ok(vec![finding])
+}
+
+/// What a share of the wanted time, and of all time, is that was stolen; `None` where it is no matter.
+pub(crate) fn lost(share: f64, of_all: f64) -> Option<Lost> {
+    (share >= LEAST && of_all >= NOTICEABLE).then(|| Lost::of(share, true).but(&STOLEN))
 }
 
 /// Ticks of /proc/stat in a second (USER_HZ).

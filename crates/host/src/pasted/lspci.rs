@@ -1,6 +1,8 @@
 //! PCI devices as `lspci -vvv` prints them, as the folders of sysfs: class, and speed and width of the link.
 
-use host::Answers;
+use super::Facts;
+use crate::Answers;
+use facts::links::lspci::{Device, devices};
 use std::collections::BTreeMap;
 
 /// Class names of pci.ids with their codes in sysfs; devices of other classes have links that nobody judges.
@@ -22,22 +24,16 @@ const CLASSES: [(&str, u32); 12] = [
 /// PCI_CLASS_NOT_DEFINED of include/linux/pci_ids.h.
 const OTHER: u32 = 0;
 
-/// One device.
-#[derive(Debug, Default, PartialEq)]
-struct Device<'a> {
-    /// With its domain: `0000:3b:00.0`.
-    address: String,
-    class: &'a str,
-    /// The bus below a bridge.
-    secondary: Option<&'a str>,
-    /// Speed and width that the device has at most.
-    max: Option<(&'a str, &'a str)>,
-    /// Speed and width that it has.
-    current: Option<(&'a str, &'a str)>,
+/// Recognises devices of which the links are shown.
+pub(super) fn read(text: &str, facts: &mut Facts) -> Option<usize> {
+    let first = devices(text).iter().find(|it| it.current.is_some())?.line;
+    import(&mut facts.answers, text);
+    Some(first)
 }
 
-pub(super) fn import(answers: &mut Answers, text: &str) {
-    let devices: Vec<Device<'_>> = text.split("\n\n").filter_map(device).collect();
+/// Puts back what `lspci -vv` shows.
+pub fn import(answers: &mut Answers, text: &str) {
+    let devices = devices(text);
     let bridge = |it: &Device<'_>| Some((bus(&it.address, it.secondary?), it.address.clone()));
     let bridges: BTreeMap<String, String> = devices.iter().filter_map(bridge).collect();
     for device in &devices {
@@ -95,33 +91,6 @@ fn sysfs_speed(speed: &str) -> String {
     format!("{number}{dot} GT/s PCIe")
 }
 
-fn device(paragraph: &str) -> Option<Device<'_>> {
-    let mut lines = paragraph.trim_start().lines();
-    let (address, rest) = lines.next()?.split_once(' ')?;
-    let (class, _) = rest.split_once(": ")?;
-    let has_domain = address.matches(':').count() == 2;
-    let address = if has_domain { address.to_owned() } else { format!("0000:{address}") };
-    // "Ethernet controller [0200]" with -nn.
-    let class = class.split(" [").next().unwrap_or(class);
-    let mut device = Device { address, class, ..Device::default() };
-    for line in lines.map(str::trim) {
-        if let Some(link) = line.strip_prefix("LnkCap:") {
-            device.max = link_of(link);
-        } else if let Some(link) = line.strip_prefix("LnkSta:") {
-            device.current = link_of(link);
-        } else if let Some((_, rest)) = line.split_once("secondary=") {
-            device.secondary = rest.split(',').next();
-        }
-    }
-    Some(device)
-}
-
-/// Speed and width of `Port #3, Speed 16GT/s, Width x4, ...` or `Speed 8GT/s (downgraded), Width x4`.
-fn link_of(text: &str) -> Option<(&str, &str)> {
-    let word = |name: &str| text.split_once(name)?.1.split([',', ' ', '\n']).next();
-    Some((word("Speed ")?, word("Width x")?))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,7 +110,7 @@ mod tests {
     fn a_device_behind_a_bridge_is_below_it() {
         let mut answers = Answers::default();
         import(&mut answers, TEXT);
-        let text = answers.capture(facts::Origin::Tree, &host::Identity::default());
+        let text = answers.capture(facts::Origin::Tree, &crate::Identity::default());
         let folder = "/sys/devices/pci0000:00/0000:00:01.1/0000:01:00.0";
         for part in [
             format!("//- /sys/bus/pci/devices/0000:01:00.0 -> ../../..{}\n", &folder[4..]),

@@ -1,0 +1,68 @@
+//! What the audit of a pasted host says, as the explanation of each text that it was made of.
+
+use super::{Found, said, untold};
+use crate::audit::Audit;
+use crate::check::Check;
+use crate::finding::{Finding, Fix};
+use facts::pasted::Output;
+
+/// Explains outputs of which a host was made, each with the number of its first line, by the audit of that host.
+///
+/// A finding belongs to the first output whose checks found it.
+pub fn audited(outputs: &[(usize, &'static Output)], audit: &Audit) -> Vec<Found> {
+    let is_of = |output: &Output, check: &Check| output.checks.contains(&check.id);
+    let mut rest: Vec<&(&Check, Finding)> = audit.findings.iter().collect();
+    let mut found = Vec::new();
+    for (at, (line, output)) in outputs.iter().enumerate() {
+        let is_last = at + 1 == outputs.len();
+        let (own, others): (Vec<_>, Vec<_>) =
+            rest.into_iter().partition(|(check, _)| is_last || is_of(output, check));
+        rest = others;
+        let mut meaning: Vec<String> =
+            own.iter().flat_map(|(check, finding)| paragraphs(check, finding)).collect();
+        if meaning.is_empty() {
+            meaning.push(sound(output, audit));
+        }
+        meaning.push(untold(output));
+        found.push(Found::new(*line, output, meaning));
+    }
+    found
+}
+
+/// What the audit says of an output in which it found nothing.
+fn sound(output: &Output, audit: &Audit) -> String {
+    let clean = audit.clean.iter().filter(|it| output.checks.contains(&it.id));
+    let clean: Vec<&str> = clean.map(|it| it.id).collect();
+    let was_found_before = audit.findings.iter().any(|(it, _)| output.checks.contains(&it.id));
+    match &*clean {
+        _ if was_found_before => "What is wrong in it is said above.".to_owned(),
+        [] => "Nothing in it is wrong, and it is too little to say more: no check finds here all that it needs.".to_owned(),
+        clean => format!("Nothing in it is wrong. Judged by: {}.", clean.join(", ")),
+    }
+}
+
+/// A finding, line by line: what is wrong, what was seen, what it costs, what fixes it.
+fn paragraphs(check: &Check, finding: &Finding) -> Vec<String> {
+    let cpus = finding.cpus.as_ref().map_or(String::new(), |it| format!("{it}: "));
+    let mut lines = vec![said(finding.severity, check.id, &format!("{cpus}{}", finding.message))];
+    let seen = finding.evidence.iter().map(|it| format!("{} = {}", it.source, it.value));
+    let seen: Vec<String> = seen.collect();
+    if !seen.is_empty() {
+        lines.push(format!("Seen: {}.", seen.join("; ")));
+    }
+    lines.extend(
+        finding.cost.as_ref().map(|it| format!("Cost: {} ({}).", it.estimate, it.derivation)),
+    );
+    lines.extend(fix(&finding.fix));
+    lines
+}
+
+fn fix(fix: &Fix) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    if !fix.apply.is_empty() {
+        lines.push(format!("Now, on that host: `fullclock apply {}`.", fix.apply.join(" ")));
+    }
+    lines.extend(fix.look.iter().map(|it| format!("Look: `{it}`.")));
+    lines.extend(fix.lasting.iter().map(|it| format!("Lasting: {it}.")));
+    lines
+}

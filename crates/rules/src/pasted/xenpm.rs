@@ -1,0 +1,173 @@
+//! `xenpm get-cpufreq-para` and `get-cpuidle-states`: what Xen does with clocks and idle states, which no file of Dom0 shows.
+//!
+//! Source: Xen, tools/misc/xenpm.c, print_cpufreq_para and show_max_cstate. Clocks are in kHz. Since 4.19 the HWP driver has limits of its own.
+
+use super::{Found, SOUND, said, untold};
+use crate::checks::slow_governor;
+use crate::finding::Severity;
+use crate::loss_scale::Lost;
+use facts::pasted::{XENPM_FREQUENCY, XENPM_IDLE};
+use facts::{Hertz, HostView};
+
+/// What is said of one CPU.
+#[derive(Default, PartialEq)]
+struct Cpu<'a> {
+    governor: &'a str,
+    /// The highest clock of the hardware, and the highest that may be requested.
+    hardware: Option<u64>,
+    limit: Option<u64>,
+    turbo: &'a str,
+}
+
+pub(super) fn explain_frequency(text: &str, _host: &HostView) -> Option<Found> {
+    let (mut first, mut cpus): (_, Vec<Cpu<'_>>) = (None, Vec::new());
+    for (at, line) in text.lines().enumerate() {
+        let Some((key, value)) =
+            line.split_once(':').map(|(key, value)| (key.trim(), value.trim()))
+        else {
+            continue;
+        };
+        if key == "cpu id" {
+            cpus.push(Cpu::default());
+        }
+        let Some(cpu) = cpus.last_mut() else { continue };
+        match key {
+            "current_governor" => {
+                first.get_or_insert(at);
+                cpu.governor = value;
+            }
+            // Under Xen's HWP driver there is no governor.
+            "cpuinfo frequency" => {
+                first.get_or_insert(at);
+                cpu.hardware = highest(value);
+            }
+            "scaling frequency" => cpu.limit = highest(value),
+            "turbo mode" => cpu.turbo = value,
+            _ => {}
+        }
+    }
+    let line = first?;
+    cpus.dedup();
+    let mut meaning: Vec<String> = cpus.iter().flat_map(judge).collect();
+    meaning.dedup();
+    if meaning.is_empty() {
+        meaning.push(SOUND.to_owned());
+    }
+    meaning.push(untold(&XENPM_FREQUENCY));
+    Some(Found::new(line, &XENPM_FREQUENCY, meaning))
+}
+
+/// `max [2401000] min [1200000] cur [1200000]`.
+fn highest(text: &str) -> Option<u64> {
+    let (_, rest) = text.split_once("max")?;
+    let digits = rest.trim_start().strip_prefix('[')?.split(']').next()?;
+    digits.trim().parse().ok().filter(|it| (1..100_000_000).contains(it))
+}
+
+fn judge(cpu: &Cpu<'_>) -> Vec<String> {
+    let mut faults = Vec::new();
+    let governor = cpu.governor;
+    let severity = match governor {
+        "powersave" => Some(Severity::High),
+        "ondemand" | "userspace" => Some(Severity::Low),
+        _ => None,
+    };
+    faults.extend(severity.map(|severity| {
+        let message = format!(
+            "Xen's governor {governor} {}; `xenpm set-scaling-governor performance` sets another until the next boot, and \
+             `cpufreq=xen:performance` on Xen's boot line for good",
+            slow_governor::behaviour(governor)
+        );
+        said(severity, slow_governor::CHECK.id, &message)
+    }));
+    // A table's mark for turbo is 1 MHz above the nominal clock.
+    if let (Some(hardware), Some(limit)) = (cpu.hardware, cpu.limit)
+        && limit + 1000 < hardware
+    {
+        let (limit, hardware) = (Hertz(limit * 1000), Hertz(hardware * 1000));
+        let share = limit.share_of(hardware);
+        let message = format!(
+            "Xen lets the CPUs run at {limit} of {hardware} at most; `xenpm set-scaling-maxfreq` raises it"
+        );
+        faults.push(said(
+            Lost::of_what_is_left(share, true).severity(),
+            "capped-frequency",
+            &message,
+        ));
+    }
+    if cpu.turbo == "disabled" {
+        let message = "turbo is switched off in Xen; `xenpm enable-turbo-mode` switches it on until the next boot";
+        faults.push(said(Severity::Medium, "turbo-off", message));
+    }
+    faults
+}
+
+pub(super) fn explain_idle(text: &str, _host: &HostView) -> Option<Found> {
+    let value = |key: &str| {
+        text.lines().enumerate().find_map(|(at, line)| {
+            let (found, value) = line.split_once(':')?;
+            (found.trim() == key).then(|| (at, value.trim()))
+        })
+    };
+    let deepest = value("Max possible C-state").or_else(|| value("Max C-state"));
+    let states = value("total C-states");
+    let (line, _) = deepest.or(states)?;
+    let is_shallow = deepest.is_some_and(|(_, it)| matches!(it, "C0" | "C1"));
+    let has_one = states.is_some_and(|(_, it)| matches!(it, "1" | "2"));
+    let mut meaning = Vec::new();
+    if is_shallow {
+        let message = "Xen uses no state deeper than C1 (`max_cstate` on its boot line, or `xenpm set-max-cstate`): no core leaves its \
+                       power to others, so that turbo is lower; for low latency it may be meant";
+        meaning.push(said(Severity::Low, "turbo-headroom-lost", message));
+    } else if has_one {
+        let message = "Xen knows no idle state deeper than C1: the firmware offers none, or Dom0 has not told it (ACPI processor driver)";
+        meaning.push(said(Severity::Medium, "turbo-headroom-lost", message));
+    } else {
+        meaning.push(SOUND.to_owned());
+    }
+    meaning.push(untold(&XENPM_IDLE));
+    Some(Found::new(line, &XENPM_IDLE, meaning))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meaning(text: &str) -> String {
+        let host = host::view(&host::Captured::empty());
+        let found = explain_frequency(text, &host).or_else(|| explain_idle(text, &host));
+        found.map_or("unknown".to_owned(), |it| it.explanation.meaning.join("\n"))
+    }
+
+    fn frequency(governor: &str, max: u32, turbo: &str) -> String {
+        format!(
+            "cpu id               : 0\naffected_cpus        : 0\ncpuinfo frequency    : max [2401000] min [1200000] cur [1200000]\n\
+             scaling_driver       : acpi-cpufreq\nscaling_avail_gov    : userspace performance powersave ondemand\n\
+             current_governor     : {governor}\nscaling frequency    : max [{max}] min [1200000] cur [1200000]\nturbo mode           : {turbo}\n"
+        )
+    }
+
+    #[test]
+    fn what_xen_was_told_is_judged() {
+        assert!(
+            meaning(&frequency("powersave", 2_401_000, "enabled"))
+                .starts_with("High, slow-governor: Xen's governor powersave holds")
+        );
+        let capped = meaning(&frequency("performance", 1_200_000, "disabled"));
+        assert!(
+            capped.contains("High, capped-frequency: Xen lets the CPUs run at 1200 MHz"),
+            "{capped}"
+        );
+        assert!(capped.contains("Medium, turbo-off"), "{capped}");
+    }
+
+    #[test]
+    fn what_runs_at_its_best_is_sound() {
+        assert!(meaning(&frequency("performance", 2_401_000, "enabled")).starts_with(SOUND));
+        let idle = "Max possible C-state: C7\n\ncpu id               : 0\ntotal C-states       : 6\nidle time(ms)        : 1234\n";
+        assert!(meaning(idle).starts_with(SOUND));
+        let shallow = idle.replace("C7", "C1");
+        assert!(meaning(&shallow).starts_with("Low, turbo-headroom-lost"), "{}", meaning(&shallow));
+        assert_eq!(meaning("cpu id : 0"), "unknown");
+    }
+}
