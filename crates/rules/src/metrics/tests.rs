@@ -211,7 +211,8 @@ fn a_count_that_goes_backwards_is_missing_on_its_cpu_alone() {
         assert_eq!(back.lines().count(), forwards.lines().count(), "{back}");
         for (was, is) in forwards.lines().zip(back.lines()) {
             let row = was.split(": ").next().unwrap_or_default();
-            if row.ends_with('1') {
+            // Where one counter of stolen time fell, the hypervisor may have set all of them.
+            if row.ends_with('1') && metric.id != "steal" {
                 assert_eq!(is, was, "{}", metric.id);
             } else {
                 let is_back = is.starts_with(&format!("{row}: "))
