@@ -2,12 +2,13 @@
 //! frequency drivers read from the hardware.
 //!
 //! A reading interrupts the CPU it is about, and firmware answers some of them slowly. So levels are read once for all policies of the
-//! same range, and nothing is read where no frequency driver asks for a clock.
+//! same range, and nothing is read where no frequency driver asks for a clock. CPUs that are kept free of interruptions (isolated, nohz_full)
+//! are not looked at.
 
 use crate::{Counter, Source};
 use facts::cpu::cpufreq::Policy;
 use facts::cpu::delivered::{Counts, Delivered, Feedback, Levels, Look};
-use facts::{Fact, Hertz, HostView, Missing, PerCpu, parse};
+use facts::{CpuSet, Fact, Hertz, HostView, Missing, PerCpu, Why, parse};
 use std::time::Duration;
 
 /// Reads all of it; in a guest nothing, whose counters are of the hypervisor's making.
@@ -30,15 +31,19 @@ pub(super) fn read(source: &dyn Source, host: &mut HostView) {
         }
         return;
     }
-    let looks = looks(source, host);
+    // Each of the two may be known without the other.
+    let mut kept_free = host.isolation.scheduler_isolated().unwrap_or_default();
+    kept_free.extend(host.isolation.tickless().unwrap_or_default().iter());
+    let looks = looks(source, host, &kept_free);
     let policies = host.cpufreq.policies.as_deref_mut().unwrap_or_default();
     read_clocks(source, policies);
     let is_seen = looks.known().next().is_some();
-    host.delivered = Delivered { looks, feedback: feedback(source, policies, is_seen) };
+    let feedback = feedback(source, policies, (!is_seen).then_some(&kept_free));
+    host.delivered = Delivered { looks, feedback };
 }
 
 /// Of x86, whose counters the kernel's msr module shows to root.
-fn looks(source: &dyn Source, host: &HostView) -> PerCpu<Look> {
+fn looks(source: &dyn Source, host: &HostView, kept_free: &CpuSet) -> PerCpu<Look> {
     let has_counters = host.cpuinfo.as_ref().is_ok_and(|it| it.has("aperfmperf"));
     let online = match &host.topology.online {
         Ok(online) if has_counters => online,
@@ -48,12 +53,22 @@ fn looks(source: &dyn Source, host: &HostView) -> PerCpu<Look> {
         }
         Err(missing) => return alone(missing.clone()),
     };
-    let counters: Vec<Counter> = online.iter().map(Counter::Clocks).collect();
+    let others = online.minus(kept_free);
+    let counters: Vec<Counter> = others.iter().map(Counter::Clocks).collect();
     let look = |(cpu, seen): (u32, Fact<String>)| {
         let parsed = |text: String| parsed(&Counter::Clocks(cpu), &text, Look::parse);
         (cpu, seen.and_then(parsed))
     };
-    online.iter().zip(source.look(&counters)).map(look).collect()
+    let left_alone = online.and(kept_free);
+    let left_alone = left_alone.iter().map(|cpu| (cpu, Err(free(Counter::Clocks(cpu).path()))));
+    others.iter().zip(source.look(&counters)).map(look).chain(left_alone).collect()
+}
+
+/// Why the counters of a CPU were not looked at.
+fn free(what: String) -> Missing {
+    const KEPT_FREE: &str =
+        "the CPU is kept free of interruptions (isolated or nohz_full) and was not looked at";
+    Missing { what, why: Why::Failed(KEPT_FREE.to_owned()) }
 }
 
 fn alone<T>(missing: Missing) -> PerCpu<T> {
@@ -86,8 +101,12 @@ fn read_clocks(source: &dyn Source, policies: &mut [Policy]) {
     }
 }
 
-/// The counters of the first CPU of each policy; they are looked at where nothing better `is_seen`.
-fn feedback(source: &dyn Source, policies: &[Policy], is_seen: bool) -> PerCpu<Feedback> {
+/// The counters of the first CPU of each policy. They are looked at, but for CPUs that are kept free, where nothing better was seen.
+fn feedback(
+    source: &dyn Source,
+    policies: &[Policy],
+    kept_free: Option<&CpuSet>,
+) -> PerCpu<Feedback> {
     let mut found: Vec<(u32, Fact<Feedback>)> = Vec::new();
     let mut known: Vec<([Option<Hertz>; 2], Fact<Levels>)> = Vec::new();
     for policy in policies {
@@ -117,17 +136,25 @@ fn feedback(source: &dyn Source, policies: &[Policy], is_seen: bool) -> PerCpu<F
         };
         found.push((cpu, counts.and_then(|counts| Ok(feedback(counts, levels?)))));
     }
-    if !is_seen {
-        look_at(source, &mut found);
+    if let Some(kept_free) = kept_free {
+        look_at(source, &mut found, kept_free);
     }
     found.into_iter().collect()
 }
 
-fn look_at(source: &dyn Source, found: &mut [(u32, Fact<Feedback>)]) {
-    let known = found.iter().filter_map(|(_, it)| it.as_ref().ok());
+fn look_at(source: &dyn Source, found: &mut [(u32, Fact<Feedback>)], kept_free: &CpuSet) {
+    for (_, it) in found.iter_mut().filter(|(cpu, _)| kept_free.contains(*cpu)) {
+        if let Ok(feedback) = it {
+            feedback.look = Err(free(feedback.path("feedback_ctrs")));
+        }
+    }
+    let is_left = |cpu: u32| !kept_free.contains(cpu);
+    let known =
+        found.iter().filter(|(cpu, _)| is_left(*cpu)).filter_map(|(_, it)| it.as_ref().ok());
     let counters: Vec<Counter> = known.map(|it| Counter::File(it.path("feedback_ctrs"))).collect();
     let seen = source.look(&counters);
-    let known = found.iter_mut().filter_map(|(_, it)| it.as_mut().ok());
+    let others = found.iter_mut().filter(|(cpu, _)| is_left(*cpu));
+    let known = others.filter_map(|(_, it)| it.as_mut().ok());
     for ((feedback, counter), seen) in known.zip(&counters).zip(seen) {
         feedback.look = seen.and_then(|text| parsed(counter, &text, Counts::parse_rise));
     }
@@ -219,6 +246,38 @@ mod tests {
         assert_eq!(looks.get(0).unwrap().as_ref().unwrap_err().reason(), "not-collected");
         assert!(feedback.all_known().is_err_and(facts::Missing::is_absence));
         assert!(seen(&x86.replace("aperfmperf", "apic")).delivered.looks.get(1).is_none());
+    }
+
+    #[test]
+    fn a_cpu_that_is_kept_free_is_not_looked_at() {
+        let policy = [("cpufreq/policy0/affected_cpus", "0 1"), ("nohz_full", "1")];
+        let look = |cpu| {
+            format!(
+                "//- twice TSC, MPERF and APERF of CPU {cpu}\n0 1 1 1\n50000000 125000001 12500001 5000001\n"
+            )
+        };
+        let x86 = host("vendor_id : GenuineIntel\nflags : aperfmperf\n", &policy);
+        let source = Captured::excerpt(&(x86 + &look(0) + &look(1))).unwrap();
+        let recording = Recording::new(&source);
+        let looks = view(&recording).delivered.looks;
+        assert!(looks.get(0).unwrap().is_ok());
+        let reason = looks.get(1).unwrap().as_ref().unwrap_err().to_string();
+        assert!(reason.contains("is kept free of interruptions"), "{reason}");
+        assert!(!recording.capture().contains("APERF of CPU 1"));
+        let arm = host("CPU part : 0xd80\n", &ARM) + &format!("//- {CPU}/nohz_full\n1\n");
+        let feedback = seen(&arm).delivered.feedback;
+        assert!(
+            feedback
+                .get(1)
+                .unwrap()
+                .as_ref()
+                .unwrap()
+                .look
+                .as_ref()
+                .unwrap_err()
+                .to_string()
+                .contains("kept free")
+        );
     }
 
     #[test]

@@ -95,9 +95,17 @@ const READERS: &[Reader] = &[
     reader(Subject::Policies, &[Subject::Cpus], cpufreq::read_policies),
     reader(Subject::Limits, &[Subject::Policies], cpufreq::read_limits),
     reader(Subject::Governors, &[Subject::Cpuinfo, Subject::Policies], cpufreq::read_governors),
+    reader(Subject::Isolation, &[Subject::Kernel, Subject::Cpus], topology::read_isolated),
     reader(
         Subject::Delivered,
-        &[Subject::Cpuinfo, Subject::Cpus, Subject::Platform, Subject::Policies, Subject::Limits],
+        &[
+            Subject::Cpuinfo,
+            Subject::Cpus,
+            Subject::Platform,
+            Subject::Policies,
+            Subject::Limits,
+            Subject::Isolation,
+        ],
         delivered::read,
     ),
     reader(Subject::Pstate, &[], |source, host| host.pstate = cpufreq::read_pstate(source)),
@@ -149,7 +157,6 @@ const READERS: &[Reader] = &[
         &[Subject::Network, Subject::Interrupts],
         network::read_interrupts,
     ),
-    reader(Subject::Isolation, &[Subject::Kernel, Subject::Cpus], topology::read_isolated),
     reader(
         Subject::Disturbers,
         &[Subject::Isolation, Subject::Interrupts, Subject::Processes],

@@ -50,7 +50,7 @@ impl Counter {
 }
 
 /// Both readings of each counter, a line each. Where no counter can be read nothing is waited for, and who may not read one register may
-/// read none.
+/// read none. A CPU that goes offline meanwhile has none, and the others have theirs.
 pub(super) fn twice(
     counters: &[Counter],
     time: Duration,
@@ -64,7 +64,7 @@ pub(super) fn twice(
             Some(why) => Err(Missing { what: counter.path(), why: Why::clone(why) }),
             None => read(counter),
         };
-        if let Err(Missing { why: why @ (Why::Denied | Why::Absent), .. }) = &reading
+        if let Err(Missing { why: why @ Why::Denied, .. }) = &reading
             && first.iter().all(Result::is_err)
         {
             refusal = Some(why.clone());
@@ -120,6 +120,19 @@ mod tests {
         let seen = twice(&counters, Duration::ZERO, &read, wait);
         assert_eq!(seen[1], Err(Missing::denied("/dev/cpu/1/msr 0xe8")));
         assert_eq!((n_asked.get(), N_WAITED.get()), (1, 0));
+    }
+
+    #[test]
+    fn a_cpu_that_goes_offline_is_missing_alone() {
+        let counters = [0, 1, 2].map(Counter::Clocks);
+        let read = |it: &Counter| match it {
+            Counter::Clocks(0) => Err(Missing::absent(it.path())),
+            Counter::Clocks(1) if N_WAITED.get() > 0 => Err(Missing::absent(it.path())),
+            _ => Ok(N_WAITED.get().to_string()),
+        };
+        let seen = twice(&counters, Duration::ZERO, &read, wait);
+        let gone = |cpu| Err(Missing::absent(Counter::Clocks(cpu).path()));
+        assert_eq!(seen, [gone(0), gone(1), Ok("0\n1\n".to_owned())]);
     }
 
     #[test]

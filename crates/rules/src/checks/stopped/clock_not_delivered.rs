@@ -23,7 +23,8 @@ What is asked of each CPU: the governor `performance`; a `scaling_min_freq` that
 governor or the driver follows it. At most the nominal clock counts, and no more than `scaling_max_freq`, `bios_limit` and
 `max_perf_pct` allow. Against it the clock that the hardware has, by the most telling of these:
 
-- APERF and MPERF (x86, root), or CPPC's `feedback_ctrs`, over a look of 50 ms. Only an audit or a capture of this machine looks.
+- APERF and MPERF (x86, root), or CPPC's `feedback_ctrs`, over a look of 50 ms. Only an audit or a capture of this machine looks, and not at
+  CPUs that are kept free of interruptions (isolated, nohz_full).
 - `feedback_ctrs` since boot, with `reference_perf` and `nominal_perf`: the counts alone are no share of the nominal clock.
 - `cpuinfo_cur_freq` (root), and `clock` of POWER in /proc/cpuinfo.
 - \"cpu MHz\" of x86 and `cpuinfo_avg_freq`: a sample of some milliseconds.
