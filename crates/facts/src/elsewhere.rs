@@ -2,6 +2,30 @@
 //!
 //! They must not pass for "this host has none": heat slows a processor no matter what reports it.
 
+macro_rules! xen_clock {
+    () => {
+        "xenpm get-cpufreq-para"
+    };
+}
+
+macro_rules! xen_idle {
+    () => {
+        "xenpm get-cpuidle-states"
+    };
+}
+
+/// What asks Xen for the clock, in its control domain (Dom0).
+pub const XEN_CLOCK: &str = xen_clock!();
+
+/// What asks Xen for the idle states, there.
+pub const XEN_IDLE: &str = xen_idle!();
+
+/// Where the control domain finds the clock.
+pub const XEN_SHOWS_CLOCK: &str = concat!("`", xen_clock!(), "` shows it");
+
+/// Where the owner of another domain finds it.
+pub const DOM0_SHOWS_CLOCK: &str = concat!("in Dom0, `", xen_clock!(), "` shows it");
+
 /// Who reports a fact that this program cannot read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Elsewhere {
@@ -59,7 +83,7 @@ impl Elsewhere {
             }
             Elsewhere::SmiCounter => "perf stat -a -e ls_smi_rx -- sleep 10",
             Elsewhere::Firmware | Elsewhere::ThermalInterrupt => "ask the management controller",
-            Elsewhere::Xen => "xenpm get-cpufreq-para; xenpm get-cpuidle-states",
+            Elsewhere::Xen => concat!(xen_clock!(), "; ", xen_idle!()),
             Elsewhere::UncoreTpmi => "modprobe intel_uncore_frequency_tpmi",
         }
     }

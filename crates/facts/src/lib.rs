@@ -13,7 +13,7 @@ pub mod collectors;
 pub mod counters;
 pub mod cpu;
 pub mod database;
-mod elsewhere;
+pub mod elsewhere;
 mod host_view;
 pub mod ipmi;
 pub mod limits;

@@ -2,6 +2,7 @@
 
 use crate::document::{Block, Document, Item, Role, Text};
 use crate::wording::once_then_nothing;
+use facts::elsewhere::{XEN_CLOCK, XEN_IDLE};
 use facts::quantity::{counted, counted_all};
 use facts::{Fact, HostView, Missing, Obstacle};
 use rules::audit::Audit;
@@ -233,11 +234,12 @@ fn by_remedy(audit: &Audit) -> Vec<Group<'_>> {
 fn guest(document: &mut Document, host: &HostView) {
     let Ok(Some(hypervisor)) = &host.platform.hypervisor else { return };
     let text = if host.platform.is_control_domain {
-        "This is Xen's control domain (Dom0). Xen decides the clock and the idle states: ask it by `xenpm get-cpufreq-para` \
-         and `xenpm get-cpuidle-states`. `xenpm set-scaling-governor` sets the governor until the next boot, and \
-         `cpufreq=xen:performance` on Xen's own boot line for good; fullclock does neither, and cannot undo them. The \
-         processor's registers, throttling and power limits cannot be seen from here."
-            .to_owned()
+        format!(
+            "This is Xen's control domain (Dom0). Xen decides the clock and the idle states: ask it by `{XEN_CLOCK}` \
+             and `{XEN_IDLE}`. `xenpm set-scaling-governor` sets the governor until the next boot, and \
+             `cpufreq=xen:performance` on Xen's own boot line for good; fullclock does neither, and cannot undo them. The \
+             processor's registers, throttling and power limits cannot be seen from here."
+        )
     } else {
         let by = frequency(&host.platform).map_or(String::new(), |it| format!(": {it}"));
         let hidden = if shows_idle_states(host) {

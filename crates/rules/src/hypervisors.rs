@@ -1,6 +1,7 @@
 //! What people who run virtual machines can change, in the words of each hypervisor: the clock source of a guest, the time that it
 //! does not get, and the clock of the processor under it.
 
+use facts::elsewhere::{DOM0_SHOWS_CLOCK, XEN_SHOWS_CLOCK};
 use facts::system::platform::Platform;
 
 /// One hypervisor's words.
@@ -73,7 +74,7 @@ const XEN: Words = Words {
     fast_clock: "on the Xen host, the TSC as Xen's own clock source (clocksource=tsc on Xen's boot line, with tsc=stable:socket on several \
                  sockets), or tsc_mode=\"native\" in the domain's xl.cfg; where others run it, a machine type that promises a steady TSC",
     less_steal: "on the Xen host, fewer virtual CPUs (`xl vcpu-list` shows who shares a CPU), no cap, and a higher weight (`xl sched-credit2`)",
-    frequency: "in Dom0, `xenpm get-cpufreq-para` shows it",
+    frequency: DOM0_SHOWS_CLOCK,
 };
 
 /// The control domain is one of Xen's domains, and whoever runs it runs Xen.
@@ -82,7 +83,7 @@ const DOM0: Words = Words {
     fast_clock: "the TSC as Xen's own clock source: clocksource=tsc on Xen's boot line (not Linux's), with tsc=stable:socket on several sockets",
     less_steal: "CPUs of its own for Dom0 (dom0_max_vcpus= and dom0_vcpus_pin on Xen's boot line), or a higher weight than the 256 of other \
                  domains (`xl sched-credit2 -d Domain-0 -w 512`); `xl vcpu-list` shows who shares its CPUs",
-    frequency: "`xenpm get-cpufreq-para` shows it",
+    frequency: XEN_SHOWS_CLOCK,
 };
 
 /// Documentation/virt/kvm/x86/timekeeping.rst; QEMU, docs/system/cpu-models-x86.rst.in ("invtsc"); virsh(1).
