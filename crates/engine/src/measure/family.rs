@@ -2,8 +2,8 @@
 //!
 //! The time of a task that has ended is in its process (utime and stime of /proc/PID/stat), and that of a process in the parent
 //! that waited for it (cutime and cstime, or getrusage(2)). So all of a command's time is known at its end, whether or not any of it
-//! was traced; not by name. Besides, the kernel tells of each task that ends what it ran and waited, and whose child it was
-//! ([`Exits`]), which needs no trace either; where that may be had.
+//! was traced; not by name. Besides, the kernel reports of each task that ends what it ran and waited, and whose child it
+//! was ([`Exits`]), where it allows that; this needs no trace either.
 
 use crate::clock::now;
 use crate::measure::command::Workload;
@@ -185,7 +185,7 @@ impl Family {
 }
 
 fn too_many() -> Missing {
-    let why = "more tasks ended at once than the kernel tells of".to_owned();
+    let why = "more tasks ended at once than the kernel reports".to_owned();
     Missing { what: "times of tasks that ended".to_owned(), why: Why::Failed(why) }
 }
 
@@ -207,7 +207,7 @@ fn ran(source: &Live, command: &Workload) -> (EndedTasks, BTreeSet<u32>) {
     let mut pids = BTreeSet::new();
     for process in there {
         pids.insert(process.pid);
-        // Of a child of this program that has ended the kernel tells microseconds.
+        // Of a child of this program that has ended the kernel reports microseconds.
         let precise = ended_child_cpu_ns(process.pid).ok().filter(|_| process.is_zombie);
         let ticks = process.own_ticks.saturating_add(process.reaped_ticks);
         all.ns = all.ns.saturating_add(precise.unwrap_or(ns_of(ticks)));
