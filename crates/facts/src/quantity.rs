@@ -18,6 +18,35 @@ const UNITS: &[(&str, u64)] = &[
     ("us", 1_000),
 ];
 
+/// A time in the unit in which people wait: `36 s`, `15 min`, `10 h`, `3.9 days`.
+pub fn span(time: Duration) -> String {
+    match time.as_secs_f64() {
+        s if s < 100.0 => format!("{s:.0} s"),
+        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
+        s if s < 172_800.0 => format!("{:.0} h", s / 3600.0),
+        s => format!("{:.1} days", s / 86_400.0),
+    }
+}
+
+/// A short time with three digits, in the largest unit up to seconds that fits at least once: `12.3 us`.
+pub fn short_span(ns: u64) -> String {
+    match ns {
+        0..1_000 => format!("{ns} ns"),
+        1_000..1_000_000 => format!("{} us", three_digits(ns as f64 / 1e3)),
+        1_000_000..1_000_000_000 => format!("{} ms", three_digits(ns as f64 / 1e6)),
+        _ => format!("{} s", three_digits(ns as f64 / 1e9)),
+    }
+}
+
+fn three_digits(value: f64) -> String {
+    let decimals = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') {
+        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    }
+    text
+}
+
 /// The time that `text` names: decimal numbers with `us`, `ms`, `s`, `m`, `h` or `d`, longest unit first, as in `1h30m`;
 /// one number without a unit is in seconds.
 ///
@@ -123,6 +152,17 @@ pub fn roughly(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lengths_are_as_people_say_them() {
+        let shown = [0, 999, 1000, 2500, 12_340, 999_999, 5_000_000, 1_234_000_000];
+        assert_eq!(
+            shown.map(short_span),
+            ["0 ns", "999 ns", "1 us", "2.5 us", "12.3 us", "1000 us", "5 ms", "1.23 s"]
+        );
+        let shown = [36, 900, 36_000, 335_400].map(|it| span(Duration::from_secs(it)));
+        assert_eq!(shown, ["36 s", "15 min", "10 h", "3.9 days"]);
+    }
 
     #[test]
     fn a_quota_is_a_share_of_one_cpu_or_a_number_of_them() {

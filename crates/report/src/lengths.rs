@@ -1,26 +1,9 @@
 //! Durations, and bars of text: linear, or logarithmic where values span several orders of magnitude.
 
+pub(crate) use facts::quantity::short_span as span;
+
 use crate::document::{Bar, Tone};
 use rules::noise::Bucket;
-
-/// A duration with three digits, in the largest unit that fits at least once.
-pub(crate) fn span(ns: u64) -> String {
-    match ns {
-        0..1_000 => format!("{ns} ns"),
-        1_000..1_000_000 => format!("{} us", digits(ns as f64 / 1e3)),
-        1_000_000..1_000_000_000 => format!("{} ms", digits(ns as f64 / 1e6)),
-        _ => format!("{} s", digits(ns as f64 / 1e9)),
-    }
-}
-
-fn digits(value: f64) -> String {
-    let decimals = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
-    let text = format!("{value:.decimals$}");
-    if text.contains('.') {
-        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
-    }
-    text
-}
 
 /// The range of durations in a bucket.
 pub(crate) fn range(bucket: &Bucket) -> String {
@@ -85,15 +68,6 @@ impl Scale {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lengths_are_as_people_say_them() {
-        let shown = [0, 999, 1000, 2500, 12_340, 999_999, 5_000_000, 1_234_000_000].map(span);
-        assert_eq!(
-            shown,
-            ["0 ns", "999 ns", "1 us", "2.5 us", "12.3 us", "1000 us", "5 ms", "1.23 s"]
-        );
-    }
 
     #[test]
     fn the_largest_bucket_has_the_longest_bar_and_none_but_an_empty_one_has_no_mark() {

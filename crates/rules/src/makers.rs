@@ -8,6 +8,7 @@
 
 use facts::HostView;
 use facts::cpu::cpuinfo::CpuInfo;
+use facts::system::hpe;
 
 /// What a setup decides.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,8 +54,8 @@ const MAKERS: &[Maker] = &[
         products: &["ProLiant", "Synergy"],
         name: "HPE",
         menus: &[
-            (Menu::Clock, Intel, "Power Regulator: OS Control Mode"),
-            (Menu::Clock, Amd, "Power Regulator: OS Control Mode"),
+            (Menu::Clock, Intel, hpe::OS_CONTROL),
+            (Menu::Clock, Amd, hpe::OS_CONTROL),
             (Menu::Turbo, Intel, "Intel Turbo Boost Technology: Enabled"),
             (Menu::Turbo, Amd, "AMD Core Performance Boost: Enabled"),
         ],

@@ -6,10 +6,12 @@
 mod kinds;
 mod line;
 mod pattern;
+mod told;
 
 pub use kinds::{Kind, Weight, Wording, kinds};
 pub use line::When;
 
+use crate::Missing;
 use line::Line;
 use std::fmt::Write as _;
 
@@ -18,6 +20,8 @@ use std::fmt::Write as _;
 pub struct KernelLog {
     /// One for each kind, in the order of the logs and of the first time.
     pub messages: Vec<Logged>,
+    /// The first of its logs that could not be read.
+    pub missing: Option<Missing>,
 }
 
 /// The messages of one kind in one log.
@@ -78,9 +82,14 @@ impl KernelLog {
                 }
             }
         }
-        KernelLog { messages }
+        KernelLog { messages, missing: None }
     }
 }
+
+/// The boot error record table (BERT) holds what stopped the machine before this boot; the lines after it are its records
+/// (drivers/acpi/apei/bert.c).
+const BOOT_BEFORE: &str = "BERT: Error records from previous boot";
+const RECORD: &str = "[Hardware Error]";
 
 /// The messages of the table in a text, by kind, in the order of the first. Those before the last boot are left out.
 pub fn messages_of(text: &str) -> Vec<Messages> {
@@ -88,17 +97,23 @@ pub fn messages_of(text: &str) -> Vec<Messages> {
     let mut found: Vec<Messages> = Vec::new();
     // The kind of the line before, for what syslogd counts.
     let mut before: Option<usize> = None;
+    let mut is_of_boot_before = false;
     for raw in text.lines() {
         if raw.starts_with(' ') && raw.contains('=') {
             // A line of a record's dictionary in /dev/kmsg.
             continue;
         }
-        if !pattern::may_hold(raw) {
+        is_of_boot_before &= raw.contains(RECORD);
+        if is_of_boot_before || !pattern::may_hold(raw) {
             before = None;
             continue;
         }
         match Line::parse(raw) {
             Line::Foreign => before = None,
+            Line::Message(_, message) if message.starts_with(BOOT_BEFORE) => {
+                is_of_boot_before = true;
+                before = None;
+            }
             Line::Repeated(n) => {
                 if let Some(at) = before {
                     found[at].count = found[at].count.saturating_add(n);

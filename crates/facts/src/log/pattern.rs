@@ -54,8 +54,9 @@ pub(super) fn may_hold(line: &str) -> bool {
     false
 }
 
-/// In "Linux version", with which a boot begins, and in "message repeated 3 times".
-const OF_LOGS: [u32; 2] = [u32::from_be_bytes(*b"Linu"), u32::from_be_bytes(*b"repe")];
+/// In "Linux version", with which a boot begins, in "message repeated 3 times", and in "BERT: Error records from previous boot".
+const OF_LOGS: [u32; 3] =
+    [u32::from_be_bytes(*b"Linu"), u32::from_be_bytes(*b"repe"), u32::from_be_bytes(*b"BERT")];
 
 /// Bytes of an anchor.
 const GRAM: usize = 4;

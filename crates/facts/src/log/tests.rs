@@ -42,6 +42,20 @@ fn lines_before_the_last_boot_do_not_count() {
 }
 
 #[test]
+fn records_of_the_boot_before_are_not_of_this_one() {
+    let bert = "\
+[    1.100000] BERT: Error records from previous boot:
+[    1.100001] [Hardware Error]: event severity: fatal
+[    1.100002] [Hardware Error]:  Error 0, type: fatal
+[    1.100003] [Hardware Error]:   section_type: memory error
+[    1.200000] hrtimer: interrupt took 9 ns
+";
+    assert_eq!(said(bert), "hrtimer-late 1 1.2-1.2 9");
+    let after = format!("{bert}[   90.000000] [Hardware Error]: event severity: fatal\n");
+    assert!(said(&after).contains("machine-check-fatal 1 90"), "{}", said(&after));
+}
+
+#[test]
 fn what_syslogd_counted_is_counted() {
     let text = "\
 Mar  6 12:00:00 db7 kernel: hrtimer: interrupt took 9 ns

@@ -3,6 +3,7 @@
 pub mod cgroup;
 pub mod cpu_times;
 pub mod distribution;
+pub mod hpe;
 pub mod interrupts;
 pub mod ipmi;
 pub mod isolation;

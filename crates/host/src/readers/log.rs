@@ -44,7 +44,8 @@ pub(super) fn read(source: &dyn Source) -> Fact<KernelLog> {
     if texts.is_empty() {
         return Err(unreadable.unwrap_or_else(|| Missing::not_collected("/var/log/dmesg")));
     }
-    Ok(KernelLog::of(texts.iter().map(|(path, text)| (*path, &**text))))
+    let log = KernelLog::of(texts.iter().map(|(path, text)| (*path, &**text)));
+    Ok(KernelLog { missing: unreadable, ..log })
 }
 
 /// Whether a file is one that this reader reads: of others, and of these in a capture, only what the table knows is kept.
@@ -89,6 +90,14 @@ mod tests {
         let earlier = "/sos_commands/logs/journalctl_--no-pager_--boot_-1";
         let text = format!("fullclock capture 1 (imported)\n//- {earlier}\n{HOT}");
         assert_eq!(said(&text), "/var/log/dmesg is not in this copy of the host");
+    }
+
+    #[test]
+    fn a_log_that_may_not_be_read_is_missing_beside_one_that_was() {
+        let denied = "fullclock capture 1 (imported)\n//- /dmesg\n[ 1.0] hello\n//- /var/log/messages\n!denied\n";
+        let log = read(&Captured::parse(denied).unwrap()).unwrap();
+        assert_eq!(log.missing, Some(Missing::denied("/var/log/messages")));
+        assert_eq!(log.messages, []);
     }
 
     #[test]

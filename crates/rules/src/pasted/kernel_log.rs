@@ -1,10 +1,10 @@
 //! Lines of the kernel's log, in whichever form: each kind of message that the table knows ([`facts::log`]).
 
 use super::{Explanation, Found};
-use crate::checks::kernel_log::{span, told};
 use crate::clock::heat;
 use crate::severity::Severity;
 use facts::log::{Message, Messages, messages_of};
+use facts::quantity::span;
 
 /// Every kind of message in the text, in the order of their first lines.
 pub(super) fn explain(text: &str) -> Vec<Found> {
@@ -25,8 +25,11 @@ fn first_line(text: &str, messages: &Messages) -> usize {
 
 fn explanation(messages: &Messages) -> Explanation {
     let mut meaning = vec![messages.kind.means.to_owned()];
+    if !messages.kind.fix.is_empty() {
+        meaning.push(messages.kind.fix.to_owned());
+    }
     if messages.count > 1 || messages.first.when.since_boot.is_some() {
-        meaning.push(format!("In this text: {}.", told(messages)));
+        meaning.push(format!("In this text: {}.", messages.told()));
     }
     meaning.extend(rate(messages));
     let kernels = messages.worst.kernels;

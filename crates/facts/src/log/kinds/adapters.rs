@@ -11,8 +11,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a network adapter is too hot",
         weight: Weight::Medium,
         checks: &["ethernet-link-degraded", "infiniband-link-degraded"],
-        means: "The adapter or its optical module went over its limit. It lowers its link's speed or stops. Servers control their fans by their own sensors: set a fan floor for cards in the management \
-                controller, or move the card.",
+        means: "The adapter or its optical module went over its limit. It lowers its link's speed or stops.",
+        fix: "Servers control their fans by their own sensors: set a fan floor for cards in the management controller, or move the \
+                card.",
         wordings: &[
             ("", "High temperature on sensors with bit set"),
             ("", "The network adapter link speed was downshifted because it overheated"),
@@ -42,6 +43,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &["ethernet-link-degraded"],
         means: "The end of an event of heat.",
+        fix: "",
         wordings: &[
             ("", "Device temperature is now {} degrees C"),
             ("since 6.12", "Chip temperature has gone below the"),
@@ -52,8 +54,8 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the slot may give a network adapter too little power",
         weight: Weight::Low,
         checks: &["ethernet-link-degraded", "infiniband-link-degraded"],
-        means: "The slot advertises less power than the adapter needs, or firmware does not say how much. Ports can be switched off or modules limited for it: use a slot with 75 W, and set the slot's power \
-                in firmware.",
+        means: "The slot advertises less power than the adapter needs, or firmware does not say how much.",
+        fix: "Ports can be switched off or modules limited for it: use a slot with 75 W, and set the slot's power in firmware.",
         wordings: &[
             ("", "Detected insufficient power on the PCIe slot"),
             ("", "have been powered down due to insufficient/unadvertised power on the PCIe slot"),
@@ -65,6 +67,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &["ethernet-link-degraded"],
         means: "\"Not advertised\" is common and harmless while the ports are up.",
+        fix: "",
         wordings: &[
             ("", "PCIe slot power capability was not advertised"),
             ("", "PCIe slot advertised sufficient power"),
@@ -75,7 +78,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a cable or module of a network adapter was plugged, unplugged or refused",
         weight: Weight::Context,
         checks: &["ethernet-link-degraded", "infiniband-link-degraded"],
-        means: "With an error behind it (bad EEPROM, unsupported, power budget exceeded, bus stuck) the port stays down or runs slower.",
+        means: "With an error behind it (bad EEPROM, unsupported, power budget exceeded, bus stuck) the port stays down or runs \
+                slower.",
+        fix: "",
         wordings: &[
             ("", "Port module event[error]: module {}"),
             ("", "Port module event: module {}"),
@@ -90,7 +95,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the link of a network adapter went up or down, at this speed",
         weight: Weight::Context,
         checks: &["ethernet-link-degraded", "infiniband-link-degraded"],
-        means: "Compare the speed with what adapter, cable and switch can do: a link that came up slower than before is a cable, a module or the other side.",
+        means: "Compare the speed with what adapter, cable and switch can do: a link that came up slower than before is a cable, a \
+                module or the other side.",
+        fix: "",
         wordings: &[
             ("", "NIC Link is Up"),
             ("", "NIC Link is Down"),
@@ -115,8 +122,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a queue of a network adapter stood still",
         weight: Weight::Low,
         checks: &["pcie-link-degraded", "stolen-time"],
-        means: "Nothing was sent for five seconds, and the driver resets the adapter: packets wait for seconds. Firmware or driver bugs, lost interrupts, a PCI Express fault, or a CPU that did not serve the \
-                interrupt.",
+        means: "Nothing was sent for five seconds, and the driver resets the adapter: packets wait for seconds. Firmware or driver \
+                bugs, lost interrupts, a PCI Express fault, or a CPU that did not serve the interrupt.",
+        fix: "Update the adapter's firmware and driver, and look which CPU serves the interrupt of the queue.",
         wordings: &[
             ("", "Keep alive watchdog timeout"),
             ("", "Potential MSIX issue on"),
@@ -146,7 +154,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the firmware of a network adapter failed",
         weight: Weight::Low,
         checks: &["pcie-link-degraded"],
-        means: "The adapter's firmware stopped answering or reported an error, and the driver resets it. Traffic stands still for seconds.",
+        means: "The adapter's firmware stopped answering or reported an error, and the driver resets it. Traffic stands still for \
+                seconds.",
+        fix: "Update the adapter's firmware; if it comes back, replace the adapter.",
         wordings: &[
             ("", "device's health compromised - reached miss count"),
             ("", "starting health recovery flow"),

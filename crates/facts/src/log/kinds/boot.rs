@@ -11,8 +11,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the kernel moved the energy bias from performance to normal",
         weight: Weight::Context,
         checks: &["power-saving-bias"],
-        means: "Firmware left the bias (EPB) at 0, which many boards do without meaning it, and Linux set 6. On processors that follow it, turbo is entered later. `fullclock plan energy-perf-bias=0` \
-                takes it back.",
+        means: "Firmware left the bias (EPB) at 0, which many boards do without meaning it, and Linux set 6. On processors that follow \
+                it, turbo is entered later. `fullclock plan energy-perf-bias=0` takes it back.",
+        fix: "",
         wordings: &[
             ("", "ENERGY_PERF_BIAS: Set to 'normal', was 'performance'"),
             ("", "ENERGY_PERF_BIAS: View and update with x86_energy_perf_policy"),
@@ -23,7 +24,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "multithreading of the cores is off",
         weight: Weight::Info,
         checks: &["offline-cpus"],
-        means: "By firmware, by `nosmt` or by a mitigation (`mitigations=auto,nosmt`). Half of the logical CPUs are missing: up to a third of the throughput.",
+        means: "By firmware, by `nosmt` or by a mitigation (`mitigations=auto,nosmt`). Half of the logical CPUs are missing: up to a \
+                third of the throughput.",
+        fix: "Take the parameter off the boot line, or switch SMT on in firmware, if the security of the host allows it.",
         wordings: &[
             ("", "SMT: disabled"),
             ("", "SMT: Force disabled"),
@@ -35,7 +38,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a CPU did not start",
         weight: Weight::Medium,
         checks: &["offline-cpus"],
-        means: "The machine runs with fewer CPUs than it has. Firmware, the processor, the boot line (maxcpus=, nr_cpus=) or CONFIG_NR_CPUS limits the number of CPUs.",
+        means: "The machine runs with fewer CPUs than it has. Firmware, the processor, the boot line (maxcpus=, nr_cpus=) or \
+                CONFIG_NR_CPUS limits the number of CPUs.",
+        fix: "Raise the limit that the line names (maxcpus=, nr_cpus=, CONFIG_NR_CPUS), or look in firmware for disabled cores.",
         wordings: &[
             ("", "CPU{cpu}: failed to come online"),
             ("", "failed to wakeup CPU#"),
@@ -58,6 +63,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &["offline-cpus"],
         means: "By hand, by a tool, by firmware or for suspend.",
+        fix: "",
         wordings: &[
             ("", "CPU {cpu} is now offline"),
             ("", "Booting Node {} Processor {}"),
@@ -77,6 +83,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &[],
         means: "New microcode can change clocks and costs of mitigations: compare results of the same revision only.",
+        fix: "",
         wordings: &[
             ("to 6.1", "microcode updated early to"),
             ("since 6.12", "microcode: Updated early from"),
@@ -100,7 +107,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the microcode of the processor could not be updated, or is too old",
         weight: Weight::Info,
         checks: &["known-bad-firmware"],
-        means: "Errata stay unfixed, and mitigations cost more than they need to: without microcode against GDS the kernel may switch AVX off, without a fixed TSC deadline timer it uses a slower one.",
+        means: "Errata stay unfixed, and mitigations cost more than they need to: without microcode against GDS the kernel may switch \
+                AVX off, without a fixed TSC deadline timer it uses a slower one.",
+        fix: "Install the distribution's package of microcode (intel-microcode, microcode_ctl, linux-firmware), or update firmware.",
         wordings: &[
             ("", "microcode: CPU{cpu}: update failed"),
             ("to 6.1", "microcode: CPU{cpu} update to revision {} failed"),
@@ -128,7 +137,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "which mitigations of processor faults are in force",
         weight: Weight::Context,
         checks: &[],
-        means: "They do not change the clock, but the work that is done for each cycle: system calls, interrupts and changes of context cost more. Compare results of the same mitigations only.",
+        means: "They do not change the clock, but the work that is done for each cycle: system calls, interrupts and changes of \
+                context cost more. Compare results of the same mitigations only.",
+        fix: "",
         wordings: &[
             ("", "RETBleed: "),
             ("", "L1TF: "),
@@ -165,7 +176,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a program wrote model-specific registers of the processor",
         weight: Weight::Info,
         checks: &["rival-tuner", "capped-frequency"],
-        means: "Something beside the kernel sets the processor's registers: undervolting tools, throttled, TLP, vendors' agents. It can change limits of clock and power, and is not seen by the frequency driver.",
+        means: "Something beside the kernel sets the processor's registers: undervolting tools, throttled, TLP, vendors' agents. It \
+                can change limits of clock and power, and is not seen by the frequency driver.",
+        fix: "Find the program that the line names, and take the limits of clock and power that it writes out of its configuration.",
         wordings: &[
             ("since 5.10", "Write to unrecognized MSR {} by {}"),
             ("since 5.10", "See https://git.kernel.org/pub/scm/linux/kernel/git/tip/tip.git/about"),
@@ -177,7 +190,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a feature of the processor was switched off by firmware or for an erratum",
         weight: Weight::Info,
         checks: &["known-bad-firmware"],
-        means: "Copies of memory, or vector code, run slower than the clock suggests. A firmware setting or an erratum; the line names it.",
+        means: "Copies of memory, or vector code, run slower than the clock suggests. A firmware setting or an erratum; the line names \
+                it.",
+        fix: "Switch the feature on in firmware (fast string operations), or load newer microcode.",
         wordings: &[
             ("", "Disabled fast string operations"),
             ("", "disable fast string copy instructions"),

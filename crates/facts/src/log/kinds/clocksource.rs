@@ -12,9 +12,10 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Low,
         checks: &["slow-clocksource", "nohz-full-ineffective"],
         means: "The TSC and the clock that checks it disagreed. From then on each reading of the time is a system call and a read of a \
-                slow device (hpet, acpi_pm), until the next boot, and the tick goes on on nohz_full CPUs. Real causes are firmware that \
-                changes the TSC in system management mode, CPUs that are stopped for long (a debugger, a hypervisor), and a check that came \
-                too late under load; the lines after it give both clocks' counts. A firmware update fixes most; `tsc=reliable` only hides it.",
+                slow device (hpet, acpi_pm), until the next boot, and the tick goes on on nohz_full CPUs. Real causes are firmware \
+                that changes the TSC in system management mode, CPUs that are stopped for long (a debugger, a hypervisor), and a check \
+                that came too late under load; the lines after it give both clocks' counts.",
+        fix: "A firmware update fixes most; `tsc=reliable` only hides it.",
         wordings: &[
             ("since 4.x", "Marking clocksource '{}' as unstable because the skew is too large"),
             ("", "Marking TSC unstable due to clocksource watchdog"),
@@ -36,9 +37,10 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the counts of two clocks that disagreed",
         weight: Weight::Context,
         checks: &["slow-clocksource"],
-        means: "Lines after \"Marking clocksource ... as unstable\": what the watchdog clock (wd) and the clock source (cs) counted. The \
-                difference of wd_now and wd_last says how late the check was: far above half a second means that the CPU was held up, \
-                and the TSC may be sound.",
+        means: "Lines after \"Marking clocksource ... as unstable\": what the watchdog clock (wd) and the clock source (cs) counted. \
+                The difference of wd_now and wd_last says how late the check was: far above half a second means that the CPU was held \
+                up, and the TSC may be sound.",
+        fix: "",
         wordings: &[
             ("", "'{}' wd_now: {} wd_last: {} mask"),
             ("", "'{}' cs_now: {} cs_last: {} mask"),
@@ -60,8 +62,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the TSC is not used, by design of the guest or the boot line",
         weight: Weight::Context,
         checks: &["slow-clocksource"],
-        means: "On Hyper-V and with `notsc` or `tsc=unstable` the kernel does not trust the TSC as a clock source of its own; Hyper-V guests \
-                read the time from a page of the hypervisor instead.",
+        means: "On Hyper-V and with `notsc` or `tsc=unstable` the kernel does not trust the TSC as a clock source of its own; Hyper-V \
+                guests read the time from a page of the hypervisor instead.",
+        fix: "",
         wordings: &[
             ("", "Marking TSC unstable due to running on Hyper-V"),
             ("", "Marking TSC unstable due to boot parameter"),
@@ -74,8 +77,10 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the TSC stops in idle states or follows the clock on this processor",
         weight: Weight::Context,
         checks: &["slow-clocksource", "no-idle-driver"],
-        means: "On processors without an invariant TSC it stops in deep idle states, or runs faster and slower with the clock. The kernel \
-                then uses another clock source; `processor.max_cstate=1` keeps it usable on some old machines, at the price of power.",
+        means: "On processors without an invariant TSC it stops in deep idle states, or runs faster and slower with the clock. The \
+                kernel then uses another clock source; `processor.max_cstate=1` keeps it usable on some old machines, at the price of \
+                power.",
+        fix: "",
         wordings: &[
             ("", "Marking TSC unstable due to TSC halts in idle"),
             ("", "Marking TSC unstable due to TSC halt in AMD C1E"),
@@ -88,8 +93,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the TSCs of CPUs were out of step",
         weight: Weight::Low,
         checks: &["slow-clocksource"],
-        means: "The counters of two CPUs differed at boot or after a CPU came online. The kernel corrects what it can (TSC ADJUST) and gives the \
-                TSC up where it cannot. Firmware sets the counters: update it.",
+        means: "The counters of two CPUs differed at boot or after a CPU came online. The kernel corrects what it can (TSC ADJUST) and \
+                gives the TSC up where it cannot.",
+        fix: "Firmware sets the counters: update it.",
         wordings: &[
             ("", "Measured {} cycles TSC warp between CPUs"),
             ("", "TSC warped randomly between CPUs"),
@@ -110,6 +116,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &["slow-clocksource"],
         means: "Ordinary lines as CPUs come online. \"Passed\", or nothing more, means that their counters agree.",
+        fix: "",
         wordings: &[
             ("", "TSC synchronization [CPU#{} -> CPU#{}]"),
             ("", "synchronization checks as TSC is reliable"),
@@ -122,8 +129,10 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the kernel switched to a slow clock source",
         weight: Weight::Low,
         checks: &["slow-clocksource"],
-        means: "hpet, acpi_pm, pit, jiffies and refined-jiffies cost a system call and a read across the chipset for each question for the time, on which all \
-                CPUs queue. Early in the boot this is normal until the TSC is measured; later it is what remains after the TSC was given up.",
+        means: "hpet, acpi_pm, pit, jiffies and refined-jiffies cost a system call and a read across the chipset for each question for \
+                the time, on which all CPUs queue. Early in the boot this is normal until the TSC is measured; later it is what \
+                remains after the TSC was given up.",
+        fix: "See slow-clocksource: firmware that keeps the TSC steady, or a hypervisor's clock.",
         wordings: &[
             ("", "Switched to clocksource hpet"),
             ("", "Switched to clocksource acpi_pm"),
@@ -140,6 +149,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &["slow-clocksource"],
         means: "tsc, arch_sys_counter, kvm-clock, hyperv_clocksource_tsc_page, timebase and tod are read without a system call.",
+        fix: "",
         wordings: &[
             ("", "Switched to clocksource {}"),
             ("2.6.32", "Switching to clocksource {}"),
@@ -153,8 +163,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a clock source requested on the boot line or in sysfs was refused",
         weight: Weight::Info,
         checks: &["slow-clocksource"],
-        means: "The requested clock cannot drive high-resolution timers or is unstable, so that the kernel stays with another one. The request \
-                changes nothing.",
+        means: "The requested clock cannot drive high-resolution timers or is unstable, so that the kernel stays with another one. The \
+                request changes nothing.",
+        fix: "Take the request off the boot line.",
         wordings: &[
             ("2.6.32, 3.10", "Override clocksource {} is not HRT compatible"),
             ("since 4.x", "Override clocksource {} is unstable and not HRT compatible"),
@@ -170,9 +181,10 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the check of the clock source was held up",
         weight: Weight::Info,
         checks: &["slow-clocksource", "smi-storm", "stolen-time"],
-        means: "Two reads of a clock took far longer than they should: the CPU was stopped in between by system management mode, by the \
-                hypervisor or by traffic on the bus of the HPET. The kernel skips the check or repeats it. Many of these point at system \
-                management interrupts.",
+        means: "Two reads of a clock took far longer than they should: the CPU was stopped in between by system management mode, by \
+                the hypervisor or by traffic on the bus of the HPET. The kernel skips the check or repeats it. Many of these point at \
+                system management interrupts.",
+        fix: "Look at smi-storm on bare metal, and at steal in a guest.",
         wordings: &[
             ("since 6.1", "read-back delay of {}ns, clock-skew test skipped"),
             ("since 6.1", "wd-wd read-back delay of {}ns"),
@@ -186,8 +198,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the frequency of the TSC is in doubt",
         weight: Weight::Info,
         checks: &["slow-clocksource"],
-        means: "The ways to measure the TSC disagree or failed. If the kernel settled on a wrong value, time runs fast or slow, every MHz that \
-                is derived from the TSC is wrong by the same factor, and NTP drifts.",
+        means: "The ways to measure the TSC disagree or failed. If the kernel settled on a wrong value, time runs fast or slow, every \
+                MHz that is derived from the TSC is wrong by the same factor, and NTP drifts.",
+        fix: "Compare the clock of the log with the model's; update firmware, or let the hypervisor tell the rate of its TSC.",
         wordings: &[
             ("", "Fast TSC calibration failed"),
             ("", "Unable to calibrate against PIT"),
@@ -215,6 +228,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &[],
         means: "The TSC runs at the nominal clock on most processors. It is no measure of the clock that the processor has now.",
+        fix: "",
         wordings: &[
             ("", "tsc: Detected {} MHz processor"),
             ("", "Detected {} MHz TSC"),
@@ -240,6 +254,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &["slow-clocksource"],
         means: "Without an HPET the TSC is checked against acpi_pm or against nothing. It costs nothing while the TSC is used.",
+        fix: "",
         wordings: &[
             ("", "HPET counter not counting. HPET disabled"),
             ("since 6.1", "hpet: Counter not counting"),
@@ -268,7 +283,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the ACPI PM timer is slow or broken on this chipset",
         weight: Weight::Info,
         checks: &["slow-clocksource"],
-        means: "acpi_pm has to be read three times on this chipset, which makes a slow clock source slower, or it fails its test and is not used.",
+        means: "acpi_pm has to be read three times on this chipset, which makes a slow clock source slower, or it fails its test and \
+                is not used.",
+        fix: "Let the kernel use another clock source: see slow-clocksource.",
         wordings: &[
             ("", "Found PM-Timer Bug on the chipset"),
             ("", "The chipset may have PM-Timer Bug"),
@@ -284,8 +301,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the kernel's clock was updated too late or by too much",
         weight: Weight::Info,
         checks: &["slow-clocksource", "smi-storm", "stolen-time"],
-        means: "No CPU updated the clock for longer than the clock source can bridge, or the source jumped. All CPUs were stopped for seconds, as \
-                by a hypervisor or system management mode, or the clock source is broken.",
+        means: "No CPU updated the clock for longer than the clock source can bridge, or the source jumped. All CPUs were stopped for \
+                seconds, as by a hypervisor or system management mode, or the clock source is broken.",
+        fix: "Look for what stopped all CPUs: see smi-storm and stolen-time.",
         wordings: &[
             ("", "timekeeping: Cycle offset ({}) is larger than"),
             ("", "timekeeping: Your kernel is sick, but tries to cope by capping time updates"),
@@ -307,8 +325,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the timer of an ARM processor needs a workaround or is set up wrongly",
         weight: Weight::Info,
         checks: &["slow-clocksource"],
-        means: "With an erratum of the architected timer programs cannot read the time by themselves: each reading traps to the kernel. \
-                With a wrong frequency from firmware all times are wrong.",
+        means: "With an erratum of the architected timer programs cannot read the time by themselves: each reading traps to the \
+                kernel. With a wrong frequency from firmware all times are wrong.",
+        fix: "Update firmware, and set the timer's frequency there.",
         wordings: &[
             ("since 4.20", "Trapping CNTVCT access"),
             ("since 4.20", "arch_timer: Enabling {} workaround for"),
@@ -326,6 +345,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Low,
         checks: &["slow-clocksource"],
         means: "The clock source is not offered to user space (vDSO), so that each reading of the time is a system call.",
+        fix: "See slow-clocksource for a clock that programs can read by themselves.",
         wordings: &[
             ("since 6.1", "VDSO_CLOCKMODE_PVCLOCK not supported"),
             ("4.20", "VCLOCK_PVCLOCK not supported"),
@@ -338,7 +358,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a leap second was inserted or deleted",
         weight: Weight::Context,
         checks: &[],
-        means: "Kernels before 3.4 could leave programs that wait for a time spinning at full load after it, until the time was set again.",
+        means: "Kernels before 3.4 could leave programs that wait for a time spinning at full load after it, until the time was set \
+                again.",
+        fix: "",
         wordings: &[("", "Clock: inserting leap second"), ("", "Clock: deleting leap second")],
     },
 ];

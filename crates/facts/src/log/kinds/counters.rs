@@ -10,8 +10,10 @@ pub(super) const KINDS: &[Kind] = &[
         title: "perf's interrupts took too long, and its rate was lowered",
         weight: Weight::Context,
         checks: &["smi-storm", "stolen-time", "clock-modulation"],
-        means: "The handler of a counter's interrupt took more than its share of 25 % of a CPU. Lower rates are harmless in themselves. On a host where nobody profiles it is the \
-                NMI watchdog's own interrupt that was slow: a clock held down, system management mode, or a hypervisor that ran something else.",
+        means: "The handler of a counter's interrupt took more than its share of 25 % of a CPU. Lower rates are harmless in \
+                themselves. On a host where nobody profiles it is the NMI watchdog's own interrupt that was slow: a clock held down, \
+                system management mode, or a hypervisor that ran something else.",
+        fix: "",
         wordings: &[
             (
                 "since 4.x",
@@ -30,8 +32,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "an NMI handler ran for milliseconds",
         weight: Weight::Info,
         checks: &["smi-storm", "stolen-time", "clock-modulation"],
-        means: "An NMI cannot be interrupted but by system management mode or a hypervisor, and takes microseconds where nothing is wrong. Many of these point at SMIs, at a clock \
-                that is held down, or at a host that is overcommitted.",
+        means: "An NMI cannot be interrupted but by system management mode or a hypervisor, and takes microseconds where nothing is \
+                wrong. Many of these point at SMIs, at a clock that is held down, or at a host that is overcommitted.",
+        fix: "Look at smi-storm, at clock-below-minimum, and in a guest at steal.",
         wordings: &[("", "INFO: NMI handler ({}) took too long to run")],
     },
     Kind {
@@ -39,7 +42,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the NMI watchdog runs and keeps a counter",
         weight: Weight::Context,
         checks: &["nmi-watchdog-tick"],
-        means: "It takes one hardware counter of each CPU and an interrupt every 10 s of busy time. On isolated CPUs it is a disturbance (`nmi_watchdog=0`).",
+        means: "It takes one hardware counter of each CPU and an interrupt every 10 s of busy time. On isolated CPUs it is a \
+                disturbance (`nmi_watchdog=0`).",
+        fix: "",
         wordings: &[
             ("", "permanently consumes one hw-PMU counter"),
             ("", "Permanently consumes one hw-PMU counter"),
@@ -54,6 +59,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &["nmi-watchdog-tick"],
         means: "The hypervisor shows no counters, or they are in use: hard lockups are not reported here.",
+        fix: "",
         wordings: &[
             ("3.10", "NMI watchdog: disabled (cpu{cpu})"),
             ("", "Perf NMI watchdog permanently disabled"),
@@ -71,8 +77,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "firmware uses the processor's performance counters",
         weight: Weight::Info,
         checks: &["smi-storm", "known-bad-firmware"],
-        means: "Firmware left a counter running: it measures the machine from system management mode, as some vendors' power profiles do by an SMI several times a second. \
-                HPE: set \"Processor Power and Utilization Monitoring\" to disabled; on others look for a similar switch.",
+        means: "Firmware left a counter running: it measures the machine from system management mode, as some vendors' power profiles \
+                do by an SMI several times a second.",
+        fix: "HPE: set \"Processor Power and Utilization Monitoring\" to disabled; on others look for a similar switch.",
         wordings: &[
             ("", "the BIOS has corrupted hw-PMU resources"),
             ("", "Broken BIOS detected, complain to your hardware vendor"),
@@ -85,6 +92,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &[],
         means: "perf counts software events only, mostly because the hypervisor shows no counters to the guest.",
+        fix: "",
         wordings: &[
             ("", "PMU not available due to virtualization, using software events only"),
             ("", "Broken PMU hardware detected, using software events only"),
@@ -103,6 +111,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &[],
         means: "Ordinary lines of the boot.",
+        fix: "",
         wordings: &[
             ("", "Performance Events: "),
             ("", "perf: AMD IBS detected"),
@@ -115,8 +124,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the counters' interrupt could not be cleared",
         weight: Weight::Info,
         checks: &["smi-storm"],
-        means: "The interrupt of a performance counter came again at once, over and over; the kernel reset the counters. An erratum, a hypervisor's bug, or counters that firmware \
-                uses as well.",
+        means: "The interrupt of a performance counter came again at once, over and over; the kernel reset the counters. An erratum, a \
+                hypervisor's bug, or counters that firmware uses as well.",
+        fix: "Update kernel and microcode.",
         wordings: &[("", "perfevents: irq loop stuck"), ("", "clearing PMU state on CPU")],
     },
     Kind {
@@ -124,7 +134,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a watchdog that reboots the machine speaks",
         weight: Weight::Context,
         checks: &[],
-        means: "Not the watchdog of the kernel's own CPUs: a device, the management controller or softdog, which reboots a machine whose software no longer answers. It does not touch the clock; a reboot by it often follows a stall.",
+        means: "Not the watchdog of the kernel's own CPUs: a device, the management controller or softdog, which reboots a machine \
+                whose software no longer answers. It does not touch the clock; a reboot by it often follows a stall.",
+        fix: "",
         wordings: &[
             ("", "watchdog did not stop!"),
             ("", "softdog: Initiating system reboot"),
@@ -142,7 +154,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "an NMI came that no driver knows",
         weight: Weight::Info,
         checks: &["smi-storm"],
-        means: "Hardware, the management controller's button, or a counter's late interrupt. Single ones are harmless; many mean a fault of a board or of memory.",
+        means: "Hardware, the management controller's button, or a counter's late interrupt. Single ones are harmless; many mean a \
+                fault of a board or of memory.",
+        fix: "Look at the event log of the management controller (`ipmitool sel elist`).",
         wordings: &[
             ("", "NMI received for unknown reason"),
             ("", "Dazed and confused, but trying to continue"),

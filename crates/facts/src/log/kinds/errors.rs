@@ -11,8 +11,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the processor reported a hardware error",
         weight: Weight::Low,
         checks: &["smi-storm"],
-        means: "Logged for mcelog or rasdaemon, which name the part. Corrected errors cost little one by one; where firmware handles them first, each is a system management interrupt \
-                that stops all CPUs for up to some 100 ms.",
+        means: "Logged for mcelog or rasdaemon, which name the part. Corrected errors cost little one by one; where firmware handles \
+                them first, each is a system management interrupt that stops all CPUs for up to some 100 ms.",
+        fix: "Read what mcelog or rasdaemon says of it, and replace the part that it names if they go on.",
         wordings: &[
             ("", "Machine check events logged"),
             ("since 3.10", "[Hardware Error]: CPU {cpu}: Machine Check"),
@@ -37,7 +38,8 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the processor reported a hardware error that it could not correct",
         weight: Weight::Medium,
         checks: &[],
-        means: "Memory, a cache or a bus returned wrong data, and a program or the machine was stopped for it. Replace the part before measuring anything.",
+        means: "Memory, a cache or a bus returned wrong data, and a program or the machine was stopped for it.",
+        fix: "Replace the part before measuring anything.",
         wordings: &[
             ("", "Uncorrected hardware memory error in user-access"),
             ("", "[Hardware Error]: Machine check: "),
@@ -61,7 +63,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "corrected hardware errors came faster than they can be served",
         weight: Weight::Medium,
         checks: &["smi-storm"],
-        means: "The kernel stopped taking an interrupt for each corrected error and polls instead. Before that each cost an interrupt on a CPU. A memory module or a link is failing.",
+        means: "The kernel stopped taking an interrupt for each corrected error and polls instead. Before that each cost an interrupt \
+                on a CPU. A memory module or a link is failing.",
+        fix: "Replace the memory module or the part of the link that mcelog or rasdaemon names.",
         wordings: &[
             ("to 6.1", "CMCI storm detected: switching to poll mode"),
             ("since 6.12", "CMCI storm detected"),
@@ -74,6 +78,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &[],
         means: "Errors are served by interrupt again.",
+        fix: "",
         wordings: &[("", "CMCI storm subsided")],
     },
     Kind {
@@ -82,6 +87,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &[],
         means: "Ordinary lines of the boot.",
+        fix: "",
         wordings: &[
             ("", "CPU supports {n} MCE banks"),
             ("", "Using {n} MCE banks"),
@@ -97,8 +103,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "memory errors were corrected",
         weight: Weight::Low,
         checks: &["smi-storm"],
-        means: "ECC corrected them. A few a year are ordinary; a module with many slows its channel by retries, and firmware that logs each by a system management interrupt stops all \
-                CPUs each time.",
+        means: "ECC corrected them. A few a year are ordinary; a module with many slows its channel by retries, and firmware that logs \
+                each by a system management interrupt stops all CPUs each time.",
+        fix: "Replace the module that the line names if they go on.",
         wordings: &[
             ("", "EDAC MC{n}: {n} CE"),
             ("2.6.32", "EDAC MC{n}: CE "),
@@ -119,7 +126,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a page of memory was taken out of use before it fails",
         weight: Weight::Context,
         checks: &[],
-        means: "After many corrected errors, or at the request of a tool, the kernel moved the page's content and no longer uses it. It costs a page, and no clock.",
+        means: "After many corrected errors, or at the request of a tool, the kernel moved the page's content and no longer uses it. \
+                It costs a page, and no clock.",
+        fix: "",
         wordings: &[("", "soft offline: {}"), ("", "soft_offline: {}"), ("", "Soft-offlining")],
     },
     Kind {
@@ -127,7 +136,8 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a memory error could not be corrected",
         weight: Weight::Medium,
         checks: &[],
-        means: "Data was lost; the page is no longer used. Replace the module.",
+        means: "Data was lost; the page is no longer used.",
+        fix: "Replace the module.",
         wordings: &[
             ("", "EDAC MC{n}: {n} UE"),
             ("2.6.32", "EDAC MC{n}: UE "),
@@ -141,8 +151,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "errors on a PCI Express link were corrected",
         weight: Weight::Low,
         checks: &["pcie-link-degraded"],
-        means: "The link sent packets again (replay, bad TLP, receiver error). A few are ordinary; many cost bandwidth and, with an interrupt and lines in the log for each, CPU time. \
-                Reseat the card or riser, try another slot, update firmware; with ASPM L1 `pcie_aspm=off` is a test.",
+        means: "The link sent packets again (replay, bad TLP, receiver error). A few are ordinary; many cost bandwidth and, with an \
+                interrupt and lines in the log for each, CPU time.",
+        fix: "Reseat the card or riser, try another slot, update firmware; with ASPM L1 `pcie_aspm=off` is a test.",
         wordings: &[
             ("", "PCIe Bus Error: severity=Corrected"),
             ("", "PCIe Bus Error: severity=Correctable"),
@@ -171,6 +182,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Medium,
         checks: &["pcie-link-degraded"],
         means: "The device or its link was reset, and what was under way is lost. After it a link may come back slower or narrower.",
+        fix: "Reseat the card or riser, try another slot, update firmware of card and board.",
         wordings: &[
             ("", "PCIe Bus Error: severity=Uncorrected"),
             ("", "PCIe Bus Error: severity=Uncorrectable"),
@@ -196,6 +208,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &["pcie-link-degraded"],
         means: "Lines after \"PCIe Bus Error\": which bits were set, and whether the link was reset.",
+        fix: "",
         wordings: &[
             ("", "error status/mask={}/{}"),
             ("", "TLP Header: {}"),

@@ -11,8 +11,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "firmware's list of clocks (_PSS, _PCT, _PSD, _PPC) is missing or wrong",
         weight: Weight::Low,
         checks: &["no-frequency-driver", "capped-frequency"],
-        means: "acpi-cpufreq takes its clocks from firmware. With tables that make no sense it does not load, or lacks the higher clocks. Enable P-states (EIST, \
-                OS control) in firmware, or update it.",
+        means: "acpi-cpufreq takes its clocks from firmware. With tables that make no sense it does not load, or lacks the higher \
+                clocks.",
+        fix: "Enable P-states (EIST, OS control) in firmware, or update it.",
         wordings: &[
             ("since 4.18", "ACPI BIOS Error (bug): {}._PSS"),
             ("", "ACPI Error: {}._PSS"),
@@ -45,6 +46,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Low,
         checks: &["clock-modulation"],
         means: "T-states stop the clock for a share of the time. Firmware can force one by _TPC; a wrong table can leave it on.",
+        fix: "Update firmware; `processor.ignore_tpc=1` on the boot line ignores its limit.",
         wordings: &[
             ("", "ACPI BIOS Error (bug): {}._TSS"),
             ("", "ACPI Error: {}._TSS"),
@@ -79,7 +81,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "idle states are limited by a parameter or a quirk of this machine",
         weight: Weight::Context,
         checks: &["turbo-headroom-lost", "no-idle-driver"],
-        means: "CPUs without work stay in shallower states: they wake up faster, draw more power, and leave less of it for the turbo of the others.",
+        means: "CPUs without work stay in shallower states: they wake up faster, draw more power, and leave less of it for the turbo \
+                of the others.",
+        fix: "",
         wordings: &[
             ("", "detected - limiting to C{} max_cstate"),
             ("", "processor limited to max C-state"),
@@ -96,8 +100,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "firmware's list of idle states (_CST, _LPI) is missing or wrong",
         weight: Weight::Info,
         checks: &["no-idle-driver", "turbo-headroom-lost"],
-        means: "Idle states are lost, so that CPUs without work draw more power than they need to, and the busy ones have less for turbo. Enable C-states in firmware \
-                if the machine should use them.",
+        means: "Idle states are lost, so that CPUs without work draw more power than they need to, and the busy ones have less for \
+                turbo.",
+        fix: "Enable C-states in firmware if the machine should use them.",
         wordings: &[
             ("", "ACPI BIOS Error (bug): {}._CST"),
             ("", "ACPI Error: {}._CST"),
@@ -125,6 +130,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &["no-idle-driver"],
         means: "Which idle states and throttling states firmware offers.",
+        fix: "",
         wordings: &[
             ("since 6.1", "Found {n} idle states"),
             ("to 6.1", "registered with cpuidle"),
@@ -141,6 +147,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Info,
         checks: &["offline-cpus", "no-frequency-driver"],
         means: "The kernel cannot tie this object to a CPU, which then lacks firmware's clocks and idle states, or is not used.",
+        fix: "Update firmware.",
         wordings: &[
             ("", "ACPI BIOS Error (bug): {}._PDC"),
             ("", "ACPI Error: {}._PDC"),

@@ -4,6 +4,7 @@
 //! p4-clockmod.c and speedstep-lib.c (2.6.32: arch/x86/kernel/cpu/cpufreq); arch/x86/kernel/cpu/aperfmperf.c.
 
 use super::{Kind, Weight};
+use crate::system::hpe;
 
 pub(super) const KINDS: &[Kind] = &[
     Kind {
@@ -11,8 +12,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "firmware disabled turbo, or the processor has none",
         weight: Weight::Low,
         checks: &["turbo-off"],
-        means: "intel_pstate found turbo disabled (bit 38 of IA32_MISC_ENABLE) or found no clock above the nominal one. If the model has turbo, it is \
-                a firmware setting, often part of a power profile, and costs what the model's turbo is worth.",
+        means: "intel_pstate found turbo disabled (bit 38 of IA32_MISC_ENABLE) or found no clock above the nominal one. If the model \
+                has turbo, it is a firmware setting, often part of a power profile, and costs what the model's turbo is worth.",
+        fix: "Enable turbo in the firmware's setup, or choose a power profile that has it.",
         wordings: &[("", "Turbo disabled by BIOS or unavailable on processor")],
     },
     Kind {
@@ -20,8 +22,11 @@ pub(super) const KINDS: &[Kind] = &[
         title: "intel_pstate does not manage the processor",
         weight: Weight::Low,
         checks: &["no-frequency-driver", "slow-governor"],
-        means: "Firmware keeps the clock for itself (\"controlled by the platform\", Dell's DBPM and HPE's dynamic power savings), the hypervisor hides \
-                the registers, or the model is younger than the kernel. Linux then uses acpi-cpufreq or pcc-cpufreq, or cannot request a clock at all.",
+        means: "Firmware keeps the clock for itself (\"controlled by the platform\", Dell's DBPM and HPE's dynamic power savings), the \
+                hypervisor hides the registers, or the model is younger than the kernel. Linux then uses acpi-cpufreq or pcc-cpufreq, \
+                or cannot request a clock at all.",
+        fix: "Let the operating system control P-states in the firmware's setup; on a model that is younger than the kernel, a newer \
+                kernel.",
         wordings: &[
             ("", "intel_pstate: P-states controlled by the platform"),
             ("", "intel_pstate: CPU model not supported"),
@@ -35,7 +40,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a hybrid processor runs without hardware-managed P-states",
         weight: Weight::Low,
         checks: &["slow-governor", "capped-frequency"],
-        means: "HWP is off by boot line (`intel_pstate=no_hwp`) or firmware. On a hybrid processor the driver then scales the cores' clocks wrongly.",
+        means: "HWP is off by boot line (`intel_pstate=no_hwp`) or firmware. On a hybrid processor the driver then scales the cores' \
+                clocks wrongly.",
+        fix: "Take `intel_pstate=no_hwp` off the boot line, or enable HWP (Speed Shift) in firmware.",
         wordings: &[("since 6.1", "Problematic setup: Hybrid processor with disabled HWP")],
     },
     Kind {
@@ -43,8 +50,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "intel_pstate took over, and how",
         weight: Weight::Context,
         checks: &["slow-governor", "power-saving-bias"],
-        means: "\"HWP enabled\": the processor chooses its clock by the energy preference (EPP). Without it the driver does, by the governor; \
-                in passive mode the generic governors do.",
+        means: "\"HWP enabled\": the processor chooses its clock by the energy preference (EPP). Without it the driver does, by the \
+                governor; in passive mode the generic governors do.",
+        fix: "",
         wordings: &[
             ("", "Intel P-state driver initializing"),
             ("", "intel_pstate: HWP enabled"),
@@ -63,8 +71,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "amd-pstate was requested, and firmware has CPPC switched off",
         weight: Weight::Low,
         checks: &["no-frequency-driver", "slow-governor"],
-        means: "Without the _CPC objects of ACPI amd-pstate cannot work, and acpi-cpufreq with three clocks remains, or no driver at all. Enable \
-                CPPC (Collaborative Processor Performance Control) in firmware.",
+        means: "Without the _CPC objects of ACPI amd-pstate cannot work, and acpi-cpufreq with three clocks remains, or no driver at \
+                all.",
+        fix: "Enable CPPC (Collaborative Processor Performance Control) in firmware.",
         wordings: &[
             ("since 5.17", "the _CPC object is not present in SBIOS or ACPI disabled"),
             ("since 6.12", "The CPPC feature is supported but currently disabled by the BIOS"),
@@ -77,7 +86,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "amd-pstate is off by the boot line or by default",
         weight: Weight::Context,
         checks: &["no-frequency-driver", "slow-governor"],
-        means: "acpi-cpufreq chooses the clock, from three of them. Processors from Zen 2 on run finer with amd-pstate: `amd_pstate=active` or `passive` on the boot line.",
+        means: "acpi-cpufreq chooses the clock, from three of them. Processors from Zen 2 on run finer with amd-pstate: \
+                `amd_pstate=active` or `passive` on the boot line.",
+        fix: "",
         wordings: &[
             ("since 6.1", "amd_pstate: driver is explicitly disabled"),
             ("since 6.1", "amd_pstate: driver load is disabled"),
@@ -88,8 +99,8 @@ pub(super) const KINDS: &[Kind] = &[
         title: "amd-pstate did not start or did not take a request",
         weight: Weight::Low,
         checks: &["no-frequency-driver", "capped-frequency"],
-        means: "The driver failed. Processors from Zen 2 on run faster and finer with it than with \
-                acpi-cpufreq.",
+        means: "The driver failed.",
+        fix: "Boot with `amd_pstate=active`, with CPPC enabled in firmware and a newer kernel.",
         wordings: &[
             ("since 6.1", "amd_pstate: failed to register with return"),
             ("6.1", "failed to register amd_pstate_driver"),
@@ -118,7 +129,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "boost is not available from the processor or from firmware",
         weight: Weight::Low,
         checks: &["turbo-off"],
-        means: "The processor does not go above its nominal clock: core performance boost is disabled in firmware, or the model has none.",
+        means: "The processor does not go above its nominal clock: core performance boost is disabled in firmware, or the model has \
+                none.",
+        fix: "Enable core performance boost in firmware, where the model has it.",
         wordings: &[
             ("since 6.1", "Boost mode is not supported by this processor or SBIOS"),
             ("since 6.1", "BOOST not supported by CPU or firmware"),
@@ -133,8 +146,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "acpi-cpufreq works around what firmware reports of the P-states",
         weight: Weight::Context,
         checks: &["capped-frequency"],
-        means: "Firmware's tables are wrong in a way that the driver corrects. If \"P-state 0 is not max freq\", the highest clock may be missing: \
-                update firmware.",
+        means: "Firmware's tables are wrong in a way that the driver corrects. If \"P-state 0 is not max freq\", the highest clock may \
+                be missing: update firmware.",
+        fix: "",
         wordings: &[
             ("", "overriding BIOS provided _PSD data"),
             ("", "P-state transition latency capped at 20 uS"),
@@ -147,6 +161,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Low,
         checks: &["no-frequency-driver"],
         means: "Xeon 7100 processors may lock up when their clock changes (erratum AL30), so that it stays as firmware set it.",
+        fix: "Choose the highest clock in firmware.",
         wordings: &[("", "Errata AL30, processors may lock up on frequency changes")],
     },
     Kind {
@@ -154,9 +169,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "pcc-cpufreq refuses to scale on so many CPUs",
         weight: Weight::Medium,
         checks: &["slow-governor", "no-frequency-driver"],
-        means: "HPE's PCC interface takes one lock for the requests of all CPUs. On more than four CPUs Linux 4.18 and later do not load a governor that \
-                changes the clock. Choose \"OS control\" or \"static high performance\" in the firmware's power regulator, so that intel_pstate or acpi-cpufreq \
-                work.",
+        means: "HPE's PCC interface takes one lock for the requests of all CPUs. On more than four CPUs Linux 4.18 and later do not \
+                load a governor that changes the clock.",
+        fix: hpe::REPLACES_PCC,
         wordings: &[
             ("since 4.18", "Too many CPUs, dynamic performance scaling disabled"),
             ("since 4.18", "Try to enable another scaling driver through BIOS settings"),
@@ -168,8 +183,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "pcc-cpufreq is in use, so that firmware chooses the clock",
         weight: Weight::Info,
         checks: &["slow-governor"],
-        means: "Linux asks the firmware of the machine for a clock, through one lock for all CPUs, and is offered none above the nominal one. The \
-                firmware's power regulator set to \"OS control\" gives a better driver.",
+        means: "Linux asks the firmware of the machine for a clock, through one lock for all CPUs, and is offered none above the \
+                nominal one.",
+        fix: hpe::REPLACES_PCC,
         wordings: &[("", "pcc-cpufreq: (v{}) driver loaded with frequency limits")],
     },
     Kind {
@@ -177,8 +193,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "p4-clockmod throttles by stopping the clock",
         weight: Weight::Low,
         checks: &["clock-modulation"],
-        means: "This driver does not lower clock and voltage but stops the clock for a share of the time: it saves hardly any power and costs that share \
-                of the speed. Use acpi-cpufreq, or no driver.",
+        means: "This driver does not lower clock and voltage but stops the clock for a share of the time: it saves hardly any power \
+                and costs that share of the speed.",
+        fix: "Use acpi-cpufreq, or no driver.",
         wordings: &[
             ("", "P4/Xeon(TM) CPU On-Demand Clock Modulation available"),
             ("", "You should use that instead of p4-clockmod"),
@@ -190,8 +207,8 @@ pub(super) const KINDS: &[Kind] = &[
         title: "powernow-k8 cannot use what firmware says of the clocks",
         weight: Weight::Low,
         checks: &["no-frequency-driver"],
-        means: "Firmware lacks or breaks the tables of AMD's older processors, so that their clock stays where firmware left it. Enable Cool'n'Quiet or \
-                PowerNow! in firmware, or update it.",
+        means: "Firmware lacks or breaks the tables of AMD's older processors, so that their clock stays where firmware left it.",
+        fix: "Enable Cool'n'Quiet or PowerNow! in firmware, or update it.",
         wordings: &[
             ("", "No PSB or ACPI _PSS objects"),
             ("", "Make sure that your BIOS is up to date and Cool'N'Quiet support is enabled"),
@@ -224,8 +241,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "powernow-k8 could not change the clock",
         weight: Weight::Medium,
         checks: &["clock-below-minimum", "capped-frequency"],
-        means: "A change of clock or voltage did not take place: the processor stays at the clock that it has, which may be the lowest. Reboot; if it \
-                comes back, update firmware.",
+        means: "A change of clock or voltage did not take place: the processor stays at the clock that it has, which may be the \
+                lowest.",
+        fix: "Reboot; if it comes back, update firmware.",
         wordings: &[
             ("", "pending bit very stuck - no further pstate changes possible"),
             ("", "failing targ, change pending bit set"),
@@ -253,6 +271,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &["slow-governor"],
         means: "The frequency driver of AMD's processors before acpi-cpufreq took them over (Linux 3.7).",
+        fix: "",
         wordings: &[
             ("", "Found {} processors ({} cpu cores)"),
             ("", "Found {} ({} cpu cores)"),
@@ -267,8 +286,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the requested governor was replaced by another one",
         weight: Weight::Low,
         checks: &["slow-governor", "mixed-frequency-settings"],
-        means: "The hardware changes its clock too slowly, or must not change it while running, for the governor that was requested. The one \
-                after \"fallback to\" is in force.",
+        means: "The hardware changes its clock too slowly, or must not change it while running, for the governor that was requested. \
+                The one after \"fallback to\" is in force.",
+        fix: "Request a governor that the driver takes, such as performance.",
         wordings: &[
             (
                 "2.6.32, 3.10",
@@ -286,6 +306,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Low,
         checks: &["slow-governor", "no-frequency-driver", "clock-below-minimum"],
         means: "The clock of these CPUs stays where it was, whatever the governor's name says.",
+        fix: "Request the governor again, and look at the lines before this one for the driver's error.",
         wordings: &[
             ("since 6.1", "Failed to update freq constraint: CPU{cpu}"),
             ("", "Failed to restore kobj link to cpu"),
@@ -322,8 +343,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a CPU ran at a clock that its table does not list",
         weight: Weight::Info,
         checks: &["clock-below-minimum", "capped-frequency"],
-        means: "Firmware left the CPU at a clock outside of the driver's table, and the kernel moved it to one inside. At every boot this is harmless; \
-                at run time something beside the driver sets the clock.",
+        means: "Firmware left the CPU at a clock outside of the driver's table, and the kernel moved it to one inside. At every boot \
+                this is harmless; at run time something beside the driver sets the clock.",
+        fix: "At run time, find what else sets the clock: firmware, or a tool that writes registers.",
         wordings: &[
             ("3.10, 4.20", "Running at unlisted freq"),
             ("since 6.1", "Running at unlisted initial frequency"),
@@ -338,8 +360,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the scheduler no longer sees how fast the CPUs run",
         weight: Weight::Info,
         checks: &["slow-governor"],
-        means: "The counters of delivered clock (APERF, MPERF) gave nonsense, so that the scheduler stops scaling load by the clock. schedutil chooses worse \
-                clocks then.",
+        means: "The counters of delivered clock (APERF, MPERF) gave nonsense, so that the scheduler stops scaling load by the clock. \
+                schedutil chooses worse clocks then.",
+        fix: "Update firmware; the scheduler cannot see how fast CPUs run.",
         wordings: &[("since 5.x", "Scheduler frequency invariance went wobbly, disabling")],
     },
     Kind {
@@ -348,6 +371,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &["slow-governor"],
         means: "Which driver was loaded and with what. They ask for nothing.",
+        fix: "",
         wordings: &[
             ("since 6.1", "Estimated ratio of average max frequency by base frequency"),
             ("", "Registered transition notifiers"),

@@ -12,9 +12,10 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the on-chip controller (OCC) of a POWER processor holds the safe frequency",
         weight: Weight::High,
         checks: &["prochot-asserted", "clock-below-minimum"],
-        means: "The OCC, which enforces limits of power and heat, failed or was reset, and firmware set all cores to the safe frequency, often below half \
-                of nominal. Governors change nothing. Look at the OPAL and service processor's error logs (`opal-prd`, `esel`), update firmware; a cold start \
-                restarts the OCC.",
+        means: "The OCC, which enforces limits of power and heat, failed or was reset, and firmware set all cores to the safe \
+                frequency, often below half of nominal. Governors change nothing.",
+        fix: "Look at the OPAL and service processor's error logs (`opal-prd`, `esel`), update firmware; a cold start restarts the \
+                OCC.",
         wordings: &[
             ("", "Pstate set to safe frequency"),
             ("", "Frequency Control disabled from OS"),
@@ -28,6 +29,7 @@ pub(super) const KINDS: &[Kind] = &[
         checks: &["prochot-asserted", "thermal-throttling"],
         means: "Power, heat, current or a failed supply made the OCC lower the limit, or it was restarted and the clock waits for it. \
                 cpuN/cpufreq/throttle_stats counts each reason.",
+        fix: "Look at throttle_stats for the reason: cooling, power supplies, a power cap of the service processor.",
         wordings: &[
             ("4.3 to 4.5", "has Pmax reduced below turbo frequency"),
             ("4.3 to 4.5", "Pmax reduced due to"),
@@ -50,6 +52,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &["prochot-asserted"],
         means: "The OCC is active again; the clock is no longer held because of it.",
+        fix: "",
         wordings: &[
             ("4.3 to 4.5", "has Pmax restored to"),
             ("4.3 to 4.5", "Pmax restored to"),
@@ -67,6 +70,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Low,
         checks: &["no-frequency-driver"],
         means: "The device tree lacks the P-states, so that the clock stays as firmware set it.",
+        fix: "Update the OPAL firmware.",
         wordings: &[
             ("", "powernv-cpufreq: power-mgt node not found"),
             ("", "ibm,pstate-min node not found"),
@@ -89,8 +93,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the counters of delivered clock (CPPC) cannot be read",
         weight: Weight::Info,
         checks: &["no-frequency-driver"],
-        means: "The kernel cannot see the clock that firmware delivers, so that the scheduler does not scale load by it and cpuinfo_cur_freq shows what was \
-                requested. Reading them through PCC also costs time: see the thread cppc_fie.",
+        means: "The kernel cannot see the clock that firmware delivers, so that the scheduler does not scale load by it and \
+                cpuinfo_cur_freq shows what was requested. Reading them through PCC also costs time: see the thread cppc_fie.",
+        fix: "Update firmware, or boot with `cppc_cpufreq.fie_disabled=1`.",
         wordings: &[
             ("since 6.1", "failed to read perf counters"),
             ("since 6.1", "FIE not enabled on systems with registers in PCC"),
@@ -102,7 +107,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "firmware's performance control (CPPC, PCC) does not answer or is incomplete",
         weight: Weight::Low,
         checks: &["no-frequency-driver", "capped-frequency"],
-        means: "Requests for a clock go through firmware's PCC channel or registers of _CPC. When these fail the clock stays where it was. Update firmware.",
+        means: "Requests for a clock go through firmware's PCC channel or registers of _CPC. When these fail the clock stays where it \
+                was.",
+        fix: "Update firmware.",
         wordings: &[
             ("since 4.18", "ACPI BIOS Error (bug): {}._CPC"),
             ("", "ACPI Error: {}._CPC"),
@@ -123,7 +130,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the system control processor (SCMI) does not answer about clocks",
         weight: Weight::Low,
         checks: &["no-frequency-driver", "capped-frequency"],
-        means: "On these ARM machines a control processor sets the clock. Without its answer there are no operating points, or requests are lost.",
+        means: "On these ARM machines a control processor sets the clock. Without its answer there are no operating points, or \
+                requests are lost.",
+        fix: "Update the firmware of the control processor.",
         wordings: &[
             ("", "failed to add opps to the device"),
             ("", "failed to get sharing cpumask"),
@@ -137,8 +146,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "an operating point of the clock could not be set",
         weight: Weight::Low,
         checks: &["clock-below-minimum", "capped-frequency"],
-        means: "The table of clocks and voltages from the device tree does not fit the regulator or the clock's driver. The CPU stays at the clock before \
-                the request, or loses its higher ones.",
+        means: "The table of clocks and voltages from the device tree does not fit the regulator or the clock's driver. The CPU stays \
+                at the clock before the request, or loses its higher ones.",
+        fix: "Update the device tree, or use that of the board's maker.",
         wordings: &[
             ("", "failed to scale {} up"),
             ("", "failed to scale {} down"),
@@ -182,6 +192,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Low,
         checks: &["clock-below-minimum"],
         means: "The driver compared the clock that it requested with the one that it measured, and they differ.",
+        fix: "Update firmware and device tree, and look at limits of heat and power.",
         wordings: &[
             ("6.1", "cpufreq: cpu{cpu},cur:{},set:{}"),
             ("since 6.12", "problem with refclk on cpu"),
@@ -197,6 +208,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Info,
         checks: &[],
         means: "The scheduler treats all cores alike, or cannot scale load by the clock.",
+        fix: "Update firmware or device tree, which describe the cores.",
         wordings: &[
             ("", "cpu_capacity: partial information: fallback to 1024 for all CPUs"),
             ("", "cpu_capacity: missing {} raw capacity"),

@@ -11,7 +11,8 @@ pub(super) const KINDS: &[Kind] = &[
         title: "guests run on a host whose TSC is unstable",
         weight: Weight::Low,
         checks: &["slow-clocksource"],
-        means: "The guests' clocks lose their fast path: each reading of the time in a guest is a system call there. Fix the host's TSC first.",
+        means: "The guests' clocks lose their fast path: each reading of the time in a guest is a system call there.",
+        fix: "Fix the host's TSC first.",
         wordings: &[
             ("", "SMP vm created on host with unstable TSC; guest TSC will not be reliable"),
             ("", "user requested TSC rate below hardware speed"),
@@ -25,6 +26,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &["slow-clocksource", "stolen-time"],
         means: "Ordinary lines of a guest's boot.",
+        fix: "",
         wordings: &[
             ("", "kvm-clock: Using msrs"),
             ("", "kvm-clock: using sched offset of"),
@@ -58,6 +60,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Info,
         checks: &["slow-clocksource"],
         means: "The guest falls back to a slower clock, or its time drifts from the host's.",
+        fix: "Look at the time source of the host, and at a migration at that time.",
         wordings: &[
             ("", "TIMESYNC IC: Stale time stamp"),
             ("", "TimeSync IC pkt recv failed"),
@@ -76,7 +79,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the hypervisor refused a register of the processor",
         weight: Weight::Context,
         checks: &[],
-        means: "A guest read a register that its hypervisor does not show. Tools that read clocks and power by registers get nothing in this guest.",
+        means: "A guest read a register that its hypervisor does not show. Tools that read clocks and power by registers get nothing \
+                in this guest.",
+        fix: "",
         wordings: &[
             ("", "unhandled rdmsr"),
             ("", "unhandled wrmsr"),

@@ -12,10 +12,10 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the processor lowered its clock because it was too hot",
         weight: Weight::Low,
         checks: &["thermal-throttling", "prochot-asserted", "clock-modulation"],
-        means: "A core or package went over its temperature limit, and the processor lowered its own clock until it was cool \
-                again. The kernel prints at most one such line in five minutes for each CPU: count events, not lines. A \
-                \"temperature/speed normal\" line milliseconds later does not cancel it. Look at fans, air flow, dust, heat \
-                sink and the room before any setting.",
+        means: "A core or package went over its temperature limit, and the processor lowered its own clock until it was cool again. \
+                The kernel prints at most one such line in five minutes for each CPU: count events, not lines. A \"temperature/speed \
+                normal\" line milliseconds later does not cancel it.",
+        fix: "Look at fans, air flow, dust, heat sink and the room before any setting.",
         wordings: &[
             (
                 "2.6.32",
@@ -42,8 +42,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the processor was cool again and took its clock back",
         weight: Weight::Context,
         checks: &["thermal-throttling"],
-        means: "The end of one throttling event. It does not mean that the heat is gone: a processor that is cooled badly goes \
-                in and out many times a second.",
+        means: "The end of one throttling event. It does not mean that the heat is gone: a processor that is cooled badly goes in and \
+                out many times a second.",
+        fix: "",
         wordings: &[
             ("since 4.20", "THERMAL ALARM stopped"),
             ("2.6.32", "CPU{cpu}: Temperature/speed normal"),
@@ -56,9 +57,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "how the thermal interrupt of the processor is served",
         weight: Weight::Context,
         checks: &["thermal-throttling"],
-        means: "\"Handled by SMI\": firmware keeps the thermal interrupt, so that the kernel neither counts nor reports \
-                throttling; look at the management controller. \"Enabled\": the kernel counts it in \
-                /sys/devices/system/cpu/cpuN/thermal_throttle.",
+        means: "\"Handled by SMI\": firmware keeps the thermal interrupt, so that the kernel neither counts nor reports throttling; \
+                look at the management controller. \"Enabled\": the kernel counts it in /sys/devices/system/cpu/cpuN/thermal_throttle.",
+        fix: "",
         wordings: &[
             ("", "Thermal monitoring handled by SMI"),
             ("", "Thermal monitoring enabled ({})"),
@@ -73,8 +74,8 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a thermal zone reached its critical temperature",
         weight: Weight::High,
         checks: &["thermal-throttling"],
-        means: "The machine was about to shut down to save itself, or did. Before that point the clock was at its lowest for a \
-                while. The cooling has failed, or a sensor reports nonsense: compare with the management controller's sensors.",
+        means: "The machine was about to shut down to save itself, or did. Before that point the clock was at its lowest for a while.",
+        fix: "Fix the cooling; compare with the management controller's sensors.",
         wordings: &[
             ("to 4.20", "ACPI: Critical trip point"),
             ("", "thermal trip occurred, tses"),
@@ -98,8 +99,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a sensor of the board reported heat",
         weight: Weight::Low,
         checks: &["thermal-throttling", "prochot-asserted"],
-        means: "Firmware reported a part that is too hot. Boards answer heat by pulling PROCHOT# or by lowering the processor's \
-                power limit, which shows as a low clock and in no counter of the kernel's.",
+        means: "Firmware reported a part that is too hot. Boards answer heat by pulling PROCHOT# or by lowering the processor's power \
+                limit, which shows as a low clock and in no counter of the kernel's.",
+        fix: "Look at the management controller's sensors, at fans and at the temperature of the inlet air.",
         wordings: &[
             ("", "THERMAL ALARM: a sensor reports something is too hot"),
             ("", "THERMAL ALARM: battery is too hot"),
@@ -112,7 +114,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the chipset was warm when the machine went to sleep",
         weight: Weight::Context,
         checks: &[],
-        means: "The kernel waits for the chipset to cool down before it suspends the machine. It has nothing to do with the clock of a machine that works.",
+        means: "The kernel waits for the chipset to cool down before it suspends the machine. It has nothing to do with the clock of a \
+                machine that works.",
+        fix: "",
         wordings: &[
             ("since 6.1", "CPU-PCH is hot [{}C] after {} ms delay"),
             ("since 6.1", "CPU-PCH is cool [{}C]"),
@@ -125,8 +129,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "firmware requested a slower processor because of a weak battery or power supply",
         weight: Weight::Low,
         checks: &["prochot-asserted", "capped-frequency"],
-        means: "A laptop's firmware wants the processor slower than its power supply or battery could feed. The clock stays low \
-                until a stronger supply is connected.",
+        means: "A laptop's firmware wants the processor slower than its power supply or battery could feed. The clock stays low until \
+                a stronger supply is connected.",
+        fix: "Connect a supply of the power that the maker names.",
         wordings: &[
             ("to 4.20", "Unimplemented CPU throttle because of 3 Cell battery event detected"),
             ("since 6.1", "CPU throttle because of 3 Cell battery event"),
@@ -137,8 +142,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "idle time was injected to save power or to cool",
         weight: Weight::Low,
         checks: &["forced-idle"],
-        means: "intel_powerclamp, used by thermald or by hand, makes CPUs idle for a share of the time. Programs see a slower \
-                machine with an unchanged clock. It ends with \"Stop forced idle injection\".",
+        means: "intel_powerclamp, used by thermald or by hand, makes CPUs idle for a share of the time. Programs see a slower machine \
+                with an unchanged clock. It ends with \"Stop forced idle injection\".",
+        fix: "Fix the cooling, or take powerclamp out of thermald's configuration.",
         wordings: &[
             ("", "intel_powerclamp: Start idle injection to reduce power"),
             ("", "Start idle injection to reduce power"),
@@ -150,6 +156,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &["forced-idle"],
         means: "intel_powerclamp has stopped, or refuses this processor. It takes nothing.",
+        fix: "",
         wordings: &[
             ("", "Stop forced idle injection"),
             ("", "intel_powerclamp: No package C-state available"),
@@ -166,8 +173,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a thermal zone cannot be read",
         weight: Weight::Info,
         checks: &["thermal-throttling"],
-        means: "The kernel does not know this temperature and does not act on it. Some drivers then disable the zone, others keep \
-                a cooling device at its last state, which can hold a clock down.",
+        means: "The kernel does not know this temperature and does not act on it. Some drivers then disable the zone, others keep a \
+                cooling device at its last state, which can hold a clock down.",
+        fix: "Update firmware; set the cooling device of the zone to 0 if nothing is hot.",
         wordings: &[
             ("2.6.32", "failed to read out thermal zone {n}"),
             ("", "failed to read out thermal zone ({})"),
@@ -189,8 +197,9 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Info,
         checks: &["thermal-throttling"],
         means: "ACPI's trip points are missing or make no sense, or a parameter (thermal.off, thermal.psv=-1) disables them. Passive \
-                cooling lowers the processor's clock at the passive trip point: a wrong one holds the clock down or lets the \
-                machine run hot.",
+                cooling lowers the processor's clock at the passive trip point: a wrong one holds the clock down or lets the machine \
+                run hot.",
+        fix: "Update firmware, and take thermal.off and thermal.psv off the boot line.",
         wordings: &[
             ("since 4.20", "Failed to set governor {} for thermal zone"),
             ("since 4.20", "thermal zone {} has no governor"),
@@ -223,6 +232,7 @@ pub(super) const KINDS: &[Kind] = &[
         checks: &["forced-idle"],
         means: "Ordinary lines of the boot. They name who may cool the processor by its clock: thermal zones with a passive trip \
                 point, and the cooling devices bound to them.",
+        fix: "",
         wordings: &[
             ("since 4.20", "throttrip: will throttle when"),
             ("since 4.20", "thermtrip: will shut down when"),
@@ -247,8 +257,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a fan or another cooling device cannot be controlled",
         weight: Weight::Info,
         checks: &["thermal-throttling"],
-        means: "The kernel cannot drive a fan or limit a clock for cooling. Heat is then left to firmware and to the processor, \
-                which throttles.",
+        means: "The kernel cannot drive a fan or limit a clock for cooling. Heat is then left to firmware and to the processor, which \
+                throttles.",
+        fix: "Look at the fan that the line names, and update firmware.",
         wordings: &[
             ("since 4.20", "OF node not available for cpu"),
             ("4.20", "running cpufreq without cooling device"),

@@ -11,8 +11,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "CPUs without work poll in place of sleeping",
         weight: Weight::Info,
         checks: &["turbo-headroom-lost", "no-idle-driver"],
-        means: "`idle=poll` on the boot line, or no better way: idle CPUs run at full power. They take power and heat from the turbo of the busy ones, and \
-                execution units from their sibling threads. It buys some microseconds at each wake-up.",
+        means: "`idle=poll` on the boot line, or no better way: idle CPUs run at full power. They take power and heat from the turbo \
+                of the busy ones, and execution units from their sibling threads. It buys some microseconds at each wake-up.",
+        fix: "Take `idle=poll` off the boot line, unless short wake-ups are worth more than turbo.",
         wordings: &[
             ("", "using polling idle threads"),
             ("", "WARNING: polling idle and HT enabled, performance may degrade"),
@@ -24,6 +25,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &["no-idle-driver", "slow-idle-governor"],
         means: "Ordinary lines of the boot: the driver and the governor of idle states.",
+        fix: "",
         wordings: &[
             ("", "using mwait in idle threads"),
             ("", "using C1E aware idle routine"),
@@ -48,6 +50,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &["turbo-headroom-lost"],
         means: "In C1E the timer of a core stops, so that the kernel wakes it by another one (broadcast). Wake-ups take longer.",
+        fix: "",
         wordings: &[
             ("", "System has AMD C1E enabled"),
             ("since 6.12", "System has AMD C1E erratum E400"),
@@ -60,6 +63,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Info,
         checks: &["no-idle-driver", "turbo-headroom-lost"],
         means: "CPUs without work have fewer or no idle states. They draw more power, and the busy ones have less for turbo.",
+        fix: "Enable C-states in firmware, or use a kernel that knows the model.",
         wordings: &[
             ("", "intel_idle yielding to"),
             ("3.10", "intel_idle: disabled"),
@@ -96,7 +100,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "firmware requested that processors idle (ACPI processor aggregator)",
         weight: Weight::Low,
         checks: &["forced-idle"],
-        means: "acpi_pad makes CPUs idle by force when the platform is short of power. Its threads (acpi_pad/N) take the time of other programs.",
+        means: "acpi_pad makes CPUs idle by force when the platform is short of power. Its threads (acpi_pad/N) take the time of other \
+                programs.",
+        fix: "Find out why the platform is short of power: supplies, a cap of chassis or rack.",
         wordings: &[
             ("", "acpi_pad: Unsupported event"),
             ("", "Processor Aggregator: Unsupported event"),
@@ -108,6 +114,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Low,
         checks: &["no-idle-driver"],
         means: "CPUs whose own timer stops in deep idle depend on it: they wake up late or not at all.",
+        fix: "Enable the HPET in firmware, or use a kernel and firmware whose core timers run on in idle (ARAT).",
         wordings: &[
             ("", "Failed to broadcast timer tick. Some CPUs may be unresponsive"),
             ("", "depends on broadcast, but no broadcast function available"),

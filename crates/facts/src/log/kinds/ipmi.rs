@@ -11,7 +11,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the interface to the management controller runs without an interrupt",
         weight: Weight::Info,
         checks: &["ipmi-without-interrupt", "kipmid-busy"],
-        means: "Answers are waited for by polling: the thread kipmiN takes a whole CPU while a sensor is read, for up to a second at a time. `ipmi_si.kipmid_max_busy_us=100` bounds it.",
+        means: "Answers are waited for by polling: the thread kipmiN takes a whole CPU while a sensor is read, for up to a second at a \
+                time.",
+        fix: "`ipmi_si.kipmid_max_busy_us=100` bounds it.",
         wordings: &[
             ("", "unable to claim interrupt {n}, running polled"),
             ("", "Unable to claim ACPI GPE {n}, running polled"),
@@ -33,7 +35,8 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the management controller answers wrongly or not at all",
         weight: Weight::Info,
         checks: &["kipmid-busy", "ipmi-without-interrupt"],
-        means: "Each failed question is repeated and waited for, and kipmiN burns CPU time. Reset the management controller (`ipmitool mc reset cold`) and update its firmware.",
+        means: "Each failed question is repeated and waited for, and kipmiN burns CPU time.",
+        fix: "Reset the management controller (`ipmitool mc reset cold`) and update its firmware.",
         wordings: &[
             ("2.6.32", "Could not disable interrupts, failed get"),
             ("2.6.32", "Could not disable interrupts, failed set"),
@@ -73,6 +76,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &["bmc-power-cap"],
         means: "Sensors, power and limits of the board cannot be read from this host.",
+        fix: "",
         wordings: &[
             ("", "There appears to be no BMC at this location"),
             ("", "Interface detection failed"),
@@ -90,6 +94,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &["ipmi-without-interrupt"],
         means: "Ordinary lines of the boot. \"Using irq\" means that it does not poll; without it kipmiN does.",
+        fix: "",
         wordings: &[
             ("", "compensating, but the BMC needs to be fixed"),
             ("", "Cannot check clearing the rcv irq"),

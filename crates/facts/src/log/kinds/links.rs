@@ -11,8 +11,10 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a card's PCI Express link is slower or narrower than the card",
         weight: Weight::Low,
         checks: &["slot-narrower-than-ports", "pcie-link-degraded"],
-        means: "The slot, a riser or a switch above it has fewer lanes or an older generation than the card, or the link came up degraded. Compare the bandwidth that is available with that of \
-                the card's ports: 63 Gb/s under one port of 100 Gb/s caps it, under one of 25 it does not matter.",
+        means: "The slot, a riser or a switch above it has fewer lanes or an older generation than the card, or the link came up \
+                degraded.",
+        fix: "Compare the bandwidth that is available with that of the card's ports: 63 Gb/s under one port of 100 Gb/s caps it, \
+                under one of 25 it does not matter.",
         wordings: &[
             ("3.12 to 5.5", "This is not sufficient for optimal performance of this card"),
             (
@@ -51,7 +53,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a PCI Express link was forced to a low speed or lost",
         weight: Weight::Low,
         checks: &["pcie-link-degraded"],
-        means: "The link did not come up at its speed: the kernel retrained it at 2.5 GT/s, or the slot reported that it went down. A card, riser or slot fault.",
+        means: "The link did not come up at its speed: the kernel retrained it at 2.5 GT/s, or the slot reported that it went down. A \
+                card, riser or slot fault.",
+        fix: "Replace or reseat the card, the riser or the slot that the line names.",
         wordings: &[
             ("since 6.5", "broken device, retraining non-functional downstream link at 2.5GT/s"),
             ("since 6.5", "removing 2.5GT/s downstream link speed restriction"),
@@ -72,6 +76,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &["pcie-link-degraded"],
         means: "What the link carries, as the driver found it. Not limited by the slot unless the line says so.",
+        fix: "",
         wordings: &[
             ("since 4.17", "{} Gb/s available PCIe bandwidth ({} x{} link)"),
             ("to 4.16", "PCI Express bandwidth of {}GT/s available"),
@@ -94,8 +99,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the largest packet of a PCI Express link was set or does not fit",
         weight: Weight::Context,
         checks: &["pcie-link-degraded"],
-        means: "A small Max Payload Size (128 bytes) costs some 10 % of the bandwidth. A mismatch with the upstream port is a fault of firmware: `pci=pcie_bus_safe` or \
-                `pci=pcie_bus_perf` lets Linux set it.",
+        means: "A small Max Payload Size (128 bytes) costs some 10 % of the bandwidth. A mismatch with the upstream port is a fault of \
+                firmware: `pci=pcie_bus_safe` or `pci=pcie_bus_perf` lets Linux set it.",
+        fix: "",
         wordings: &[
             ("", "Max Payload Size {n}, but upstream {} set to {n}"),
             ("", "Max Payload Size set to"),
@@ -115,7 +121,8 @@ pub(super) const KINDS: &[Kind] = &[
         title: "firmware does not say near which CPUs PCI devices are",
         weight: Weight::Info,
         checks: &["nic-far-from-cpu"],
-        means: "Without a NUMA node the kernel places a card's memory and interrupts anywhere, often far away. Update firmware, or switch its NUMA settings (node interleaving off).",
+        means: "Without a NUMA node the kernel places a card's memory and interrupts anywhere, often far away.",
+        fix: "Update firmware, or switch its NUMA settings (node interleaving off).",
         wordings: &[
             ("since 5.18", "Unknown NUMA node; performance will be reduced"),
             ("", "DMA locality is not"),
@@ -126,7 +133,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "who controls the power saving of PCI Express links (ASPM)",
         weight: Weight::Context,
         checks: &["pcie-link-degraded"],
-        means: "Links that sleep take microseconds to wake up. \"OS doesn't have ASPM control\": firmware keeps it, and Linux cannot switch it off.",
+        means: "Links that sleep take microseconds to wake up. \"OS doesn't have ASPM control\": firmware keeps it, and Linux cannot \
+                switch it off.",
+        fix: "",
         wordings: &[
             ("", "PCIe ASPM is disabled"),
             ("", "PCIe ASPM is forcibly enabled"),

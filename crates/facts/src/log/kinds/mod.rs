@@ -31,8 +31,10 @@ pub struct Kind {
     pub weight: Weight,
     /// The checks that it is evidence for, the likeliest first.
     pub checks: &'static [&'static str],
-    /// What it means for the clock, and what to do: whole sentences.
+    /// What it means for the clock: whole sentences.
     pub means: &'static str,
+    /// What to do: whole sentences; empty where there is nothing to do.
+    pub fix: &'static str,
     /// The words.
     pub wordings: &'static [Wording],
 }
@@ -90,7 +92,22 @@ const OF_MACHINE: &[&[Kind]] = &[
     idle::KINDS,
 ];
 
+/// Kinds that say that what another one reports is over, each with the id of that.
+const ENDS: &[(&str, &str)] = &[
+    ("voltage-normal", "under-voltage"),
+    ("occ-active", "occ-throttled"),
+    ("power-supply-back", "power-supply-lost"),
+    ("idle-injection-ended", "idle-injection"),
+    ("machine-check-storm-over", "machine-check-storm"),
+    ("adapter-cooler", "adapter-hot"),
+];
+
 impl Kind {
+    /// The id of the kind whose end it reports.
+    pub fn ends(&self) -> Option<&'static str> {
+        ENDS.iter().find(|(end, _)| *end == self.id).map(|it| it.1)
+    }
+
     /// Whether it is about the machine itself: in a guest such a message says what its hypervisor leaves out, and is no fault.
     pub fn is_of_machine(&self) -> bool {
         const OTHERS: [&str; 5] = [
@@ -128,11 +145,23 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_says_what_it_means_in_sentences_and_its_title_is_none() {
+    fn what_ends_and_what_is_ended_are_kinds() {
+        let has = |id: &str| kinds().any(|it| it.id == id);
+        assert!(ENDS.iter().all(|(end, ended)| has(end) && has(ended)));
+    }
+
+    #[test]
+    fn a_kind_says_what_it_means_and_what_to_do_in_sentences_and_its_title_is_none() {
         let is_right = |it: &&Kind| {
-            let Kind { title, means, wordings, .. } = it;
-            let is_sentence = means.ends_with(['.', ')']) && !means.contains("  ");
-            is_sentence && !title.ends_with('.') && !title.contains(": ") && !wordings.is_empty()
+            let Kind { title, means, fix, wordings, .. } = it;
+            let is_sentence =
+                |it: &str| it.ends_with(['.', ')']) && !it.contains("  ") && !it.starts_with(' ');
+            let is_advised = it.weight == Weight::Context || is_sentence(fix);
+            is_sentence(means)
+                && is_advised
+                && !title.ends_with('.')
+                && !title.contains(": ")
+                && !wordings.is_empty()
         };
         let wrong: Vec<&str> = kinds().filter(|it| !is_right(it)).map(|it| it.id).collect();
         assert_eq!(wrong, [""; 0]);

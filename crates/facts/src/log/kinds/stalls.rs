@@ -12,8 +12,10 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a CPU ran kernel code for many seconds without a break",
         weight: Weight::Medium,
         checks: &["stolen-time", "clock-below-minimum", "clock-modulation"],
-        means: "Nothing else was scheduled on that CPU for at least 20 s (twice kernel.watchdog_thresh). In a guest the usual reason is a hypervisor that did not \
-                run the virtual CPU; on bare metal a loop in a driver, or a clock that is held so low that ordinary work takes seconds.",
+        means: "Nothing else was scheduled on that CPU for at least 20 s (twice kernel.watchdog_thresh). In a guest the usual reason \
+                is a hypervisor that did not run the virtual CPU; on bare metal a loop in a driver, or a clock that is held so low \
+                that ordinary work takes seconds.",
+        fix: "In a guest, look at steal on the host; on bare metal, at the call trace after the line, and at clock-below-minimum.",
         wordings: &[
             ("", "BUG: soft lockup - CPU#{cpu} stuck for {n}s"),
             ("", "BUG: soft lockup detected on CPU#{cpu}"),
@@ -26,7 +28,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a CPU did not even take interrupts for seconds",
         weight: Weight::Medium,
         checks: &["stolen-time", "smi-storm", "clock-below-minimum"],
-        means: "The CPU stood still with interrupts off for some 10 s: a loop in a driver, system management mode, or a hypervisor that did not run it.",
+        means: "The CPU stood still with interrupts off for some 10 s: a loop in a driver, system management mode, or a hypervisor \
+                that did not run it.",
+        fix: "Look at the call trace after the line; in a guest at the host, on bare metal at smi-storm.",
         wordings: &[
             ("", "Watchdog detected hard LOCKUP on cpu"),
             ("", "self-detected hard LOCKUP"),
@@ -46,8 +50,10 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a CPU or task held up RCU for many seconds",
         weight: Weight::Medium,
         checks: &["stolen-time", "clock-below-minimum", "smi-storm"],
-        means: "A CPU did not pass through a quiescent state within the limit (21 s, 60 s in RHEL): it ran with interrupts or preemption off, stood still under a \
-                hypervisor, or was kept busy by a real-time task. Memory that waits for RCU piles up meanwhile.",
+        means: "A CPU did not pass through a quiescent state within the limit (21 s, 60 s in RHEL): it ran with interrupts or \
+                preemption off, stood still under a hypervisor, or was kept busy by a real-time task. Memory that waits for RCU piles \
+                up meanwhile.",
+        fix: "Look at the call trace of the CPU that the line names; in a guest, at steal on the host.",
         wordings: &[
             ("", "self-detected stall on CPU"),
             ("", "detected stalls on CPUs/tasks"),
@@ -69,8 +75,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "details of an RCU stall",
         weight: Weight::Context,
         checks: &["stolen-time"],
-        means: "Lines after \"detected stalls\": t is how long in ticks, g the grace period, q the callbacks that wait. \"All QSes seen\" means that the CPUs were \
-                fine and RCU's own thread did not run.",
+        means: "Lines after \"detected stalls\": t is how long in ticks, g the grace period, q the callbacks that wait. \"All QSes \
+                seen\" means that the CPUs were fine and RCU's own thread did not run.",
+        fix: "",
         wordings: &[
             ("since 5.x", "Offline CPU {} blocking current GP"),
             ("since 5.x", "RCU GP kthread last ran on offline CPU"),
@@ -97,8 +104,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "RCU's own thread got no CPU time",
         weight: Weight::Medium,
         checks: &["stolen-time", "rcu-callbacks-on-isolated"],
-        means: "rcu_sched or rcu_preempt did not run, because a real-time task or other load kept it off its CPU, or a timer did not fire. Memory that waits for RCU is not \
-                freed.",
+        means: "rcu_sched or rcu_preempt did not run, because a real-time task or other load kept it off its CPU, or a timer did not \
+                fire. Memory that waits for RCU is not freed.",
+        fix: "Leave time for the thread: fewer real-time tasks on its CPU, or `rcutree.kthread_prio=` on the boot line.",
         wordings: &[
             ("", "kthread starved for {} jiffies"),
             ("since 5.x", "kthread timer wakeup didn't happen for {} jiffies"),
@@ -111,8 +119,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a task waited in the kernel for minutes",
         weight: Weight::Low,
         checks: &[],
-        means: "The task waited uninterrupted for 120 s (kernel.hung_task_timeout_secs), for a disk, a file server or a lock. It is about storage and locks, hardly ever \
-                about the clock; with a clock held far down it comes with soft lockups.",
+        means: "The task waited uninterrupted for 120 s (kernel.hung_task_timeout_secs), for a disk, a file server or a lock. It is \
+                about storage and locks, hardly ever about the clock; with a clock held far down it comes with soft lockups.",
+        fix: "Look at the disk, file server or lock that the call trace names.",
         wordings: &[
             ("", "blocked for more than {n} seconds"),
             ("", "/proc/sys/kernel/hung_task_timeout_secs\" disables this message"),
@@ -125,8 +134,10 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a work item of the kernel hogged a CPU",
         weight: Weight::Low,
         checks: &[],
-        means: "The function named ran for more than 10 ms at a time on a CPU that other work is bound to. Many times means a driver that polls or a slow device; the \
-                kworker's CPU time shows what it takes. A host with a very low clock has many of them.",
+        means: "The function named ran for more than 10 ms at a time on a CPU that other work is bound to. Many times means a driver \
+                that polls or a slow device; the kworker's CPU time shows what it takes. A host with a very low clock has many of \
+                them.",
+        fix: "Find the driver by the function's name; update it, or the firmware of its device.",
         wordings: &[
             ("since 6.5", "hogged CPU for >{}us {} times, consider switching to WQ_UNBOUND"),
             ("since 6.5", "hogged CPU for >{}us"),
@@ -137,8 +148,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "work of the kernel made no progress for tens of seconds",
         weight: Weight::Medium,
         checks: &["stolen-time", "nohz-full-ineffective"],
-        means: "The workers of a CPU did not get to run, mostly because a real-time task or a loop has the CPU to itself. On isolated CPUs with a spinning real-time program \
-                this ends in hung tasks.",
+        means: "The workers of a CPU did not get to run, mostly because a real-time task or a loop has the CPU to itself. On isolated \
+                CPUs with a spinning real-time program this ends in hung tasks.",
+        fix: "Leave the workers a part of each CPU, or keep their CPUs free of real-time tasks.",
         wordings: &[
             ("", "BUG: workqueue lockup - pool"),
             (
@@ -153,6 +165,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &["irqs-on-isolated"],
         means: "The mask of CPUs for unbound work was refused, or a debugging option spreads work over all CPUs.",
+        fix: "",
         wordings: &[
             ("", "workqueue: round-robin CPU selection forced, expect performance impact"),
             ("since 6.12", "workqueue: Restricting unbound_cpumask"),
@@ -166,6 +179,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Medium,
         checks: &["stolen-time", "smi-storm", "clock-below-minimum"],
         means: "A function call to another CPU was not taken up for seconds: that CPU ran with interrupts off, or did not run at all.",
+        fix: "Look at the call trace of the CPU that did not answer; in a guest, at steal on the host.",
         wordings: &[
             ("since 6.1", "non-responsive CSD lock"),
             ("since 6.1", "got unstuck on CPU#{}, CPU#{} released the lock"),
@@ -179,8 +193,10 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a program locked memory across two cache lines",
         weight: Weight::Low,
         checks: &["split-lock-penalty"],
-        means: "A split lock stops the memory bus for all cores for about a microsecond. With kernel.split_lock_mitigate=1 (the default since 5.19) the kernel also slows the \
-                program down by 10 ms for each, which turns a game or an old database binary into a slide show. Fix the program; 0 takes away the penalty only.",
+        means: "A split lock stops the memory bus for all cores for about a microsecond. With kernel.split_lock_mitigate=1 (the \
+                default since 5.19) the kernel also slows the program down by 10 ms for each, which turns a game or an old database \
+                binary into a slide show.",
+        fix: "Fix the program; 0 takes away the penalty only.",
         wordings: &[
             ("since 5.7", "took a split_lock trap at address"),
             ("since 5.7", "took a bus_lock trap at address"),
@@ -193,6 +209,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &["split-lock-penalty"],
         means: "Ordinary lines of the boot, by `split_lock_detect=` on the boot line.",
+        fix: "",
         wordings: &[
             ("since 5.7", "crashing the kernel on kernel split_locks and"),
             ("since 6.1", "warning on user-space bus_locks"),
@@ -209,8 +226,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "an interrupt that no driver wanted was disabled",
         weight: Weight::Low,
         checks: &["kipmid-busy", "ipmi-without-interrupt"],
-        means: "After 100,000 interrupts without an owner the kernel disables the line and polls its devices. Whatever shares it (a BMC, a disk, a network adapter) is slow \
-                from then on, and the storm before it took a whole CPU.",
+        means: "After 100,000 interrupts without an owner the kernel disables the line and polls its devices. Whatever shares it (a \
+                BMC, a disk, a network adapter) is slow from then on, and the storm before it took a whole CPU.",
+        fix: "Update the driver or firmware of the devices on that line; `irqpoll` is a test only.",
         wordings: &[
             ("", "nobody cared (try booting with the \"irqpoll\" option)"),
             ("", "Disabling IRQ #{n}"),
@@ -226,6 +244,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &[],
         means: "A bug in the kernel or a driver. It says nothing about the clock, but a host in this state is not worth measuring.",
+        fix: "",
         wordings: &[
             ("", "BUG: scheduling while atomic"),
             ("", "BUG: sleeping function called from invalid context"),

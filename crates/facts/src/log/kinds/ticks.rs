@@ -11,8 +11,10 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a timer interrupt took long",
         weight: Weight::Context,
         checks: &["smi-storm", "stolen-time", "clock-modulation"],
-        means: "The handler of a high-resolution timer was held up: by system management mode, by a hypervisor that ran something else, or by a clock that is \
-                held far down. It is printed once for each boot and names the longest so far: in a guest 1 ms is ordinary, on bare metal look for SMIs.",
+        means: "The handler of a high-resolution timer was held up: by system management mode, by a hypervisor that ran something \
+                else, or by a clock that is held far down. It is printed once for each boot and names the longest so far: in a guest 1 \
+                ms is ordinary, on bare metal look for SMIs.",
+        fix: "",
         wordings: &[("", "hrtimer: interrupt took {ns} ns")],
     },
     Kind {
@@ -21,6 +23,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Low,
         checks: &["smi-storm", "stolen-time", "clock-modulation"],
         means: "The kernel spaced timers further apart, because each interrupt took too long.",
+        fix: "Look for what holds interrupts up: see smi-storm, stolen-time and clock-below-minimum.",
         wordings: &[("2.6.32", "hrtimer: interrupt too slow, forcing clock min delta to")],
     },
     Kind {
@@ -28,8 +31,8 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a CPU of nohz_full= keeps its tick",
         weight: Weight::Low,
         checks: &["isolated-without-nohz-full", "nohz-full-ineffective"],
-        means: "One CPU keeps the time for all and cannot be without a tick; the kernel takes it out of the list. On x86 that is the CPU that it boots on, \
-                mostly CPU 0: isolate others.",
+        means: "One CPU keeps the time for all and cannot be without a tick; the kernel takes it out of the list.",
+        fix: "Isolate other CPUs.",
         wordings: &[
             ("", "NO_HZ: Clearing {} from nohz_full range for timekeeping"),
             ("since 6.1", "Housekeeping: must include one present CPU, using boot CPU"),
@@ -40,7 +43,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "nohz_full= has no effect in this kernel",
         weight: Weight::Low,
         checks: &["nohz-full-unsupported", "nohz-full-ineffective"],
-        means: "The kernel was built without NO_HZ_FULL, the architecture lacks what it needs, or the clock is unstable: the tick goes on on all CPUs.",
+        means: "The kernel was built without NO_HZ_FULL, the architecture lacks what it needs, or the clock is unstable: the tick goes \
+                on on all CPUs.",
+        fix: "See nohz-full-unsupported: a kernel with CONFIG_NO_HZ_FULL, and a steady TSC.",
         wordings: &[
             ("since 4.20", "Housekeeping: nohz unsupported. Build with CONFIG_NO_HZ_FULL"),
             ("since 4.x", "NO_HZ: Can't run full dynticks because arch doesn't support"),
@@ -54,7 +59,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a list of CPUs on the boot line was refused",
         weight: Weight::Low,
         checks: &["nonexistent-cpus-listed", "isolated-without-nohz-full", "nohz-full-ineffective"],
-        means: "nohz_full=, isolcpus= or rcu_nocbs= contradict each other, name CPUs that do not exist or cannot be parsed. What is refused has no effect.",
+        means: "nohz_full=, isolcpus= or rcu_nocbs= contradict each other, name CPUs that do not exist or cannot be parsed. What is \
+                refused has no effect.",
+        fix: "Correct the lists on the boot line.",
         wordings: &[
             ("since 4.20", "Housekeeping: nohz_full= or isolcpus= incorrect CPU range"),
             ("since 4.20", "Housekeeping: nohz_full= must match isolcpus="),
@@ -74,7 +81,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the kernel does not know a parameter of its boot line that should isolate CPUs or choose a clock",
         weight: Weight::Low,
         checks: &["nohz-full-unsupported", "no-frequency-driver", "slow-clocksource"],
-        means: "The parameter has no effect: its feature was not built into this kernel (nohz_full= without NO_HZ_FULL), or belongs to another version or architecture.",
+        means: "The parameter has no effect: its feature was not built into this kernel (nohz_full= without NO_HZ_FULL), or belongs to \
+                another version or architecture.",
+        fix: "Use a kernel that was built with the feature, or take the parameter off the boot line.",
         wordings: &[
             ("since 5.14", "Unknown kernel command line parameters {}nohz_full="),
             ("since 5.14", "Unknown kernel command line parameters {}isolcpus="),
@@ -91,8 +100,8 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the kernel does not know a parameter of its boot line",
         weight: Weight::Context,
         checks: &["nohz-full-unsupported", "nonexistent-cpus-listed"],
-        means: "What is listed has no effect in this kernel: BOOT_IMAGE of a boot loader, a word for a program, or a \
-                typing error.",
+        means: "What is listed has no effect in this kernel: BOOT_IMAGE of a boot loader, a word for a program, or a typing error.",
+        fix: "",
         wordings: &[
             ("since 5.14", "Unknown kernel command line parameters"),
             ("to 5.13", "Unknown boot option `{}': ignoring"),
@@ -105,6 +114,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &["nohz-full-ineffective", "rcu-callbacks-on-isolated"],
         means: "Ordinary lines of the boot about isolated CPUs.",
+        fix: "",
         wordings: &[
             ("", "NO_HZ: Full dynticks CPUs"),
             ("", "Offload RCU callbacks from"),
@@ -122,8 +132,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a CPU went idle with softirq work left",
         weight: Weight::Context,
         checks: &[],
-        means: "Work of interrupts waits for the next tick: packets and timers of that CPU are late by up to a few milliseconds. A driver's bug, or a \
-                real-time task that kept ksoftirqd from running.",
+        means: "Work of interrupts waits for the next tick: packets and timers of that CPU are late by up to a few milliseconds. A \
+                driver's bug, or a real-time task that kept ksoftirqd from running.",
+        fix: "",
         wordings: &[
             ("to 4.20", "NOHZ: local_softirq_pending"),
             ("since 5.x", "NOHZ tick-stop error"),
@@ -134,8 +145,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "real-time tasks used up their share of a CPU and were stopped",
         weight: Weight::Info,
         checks: &[],
-        means: "Real-time tasks ran for 95 % of a second (kernel.sched_rt_runtime_us), and were kept off the CPU for the rest of it. A real-time task spins; \
-                other programs on that CPU stood still. It is printed once for each boot.",
+        means: "Real-time tasks ran for 95 % of a second (kernel.sched_rt_runtime_us), and were kept off the CPU for the rest of it. A \
+                real-time task spins; other programs on that CPU stood still. It is printed once for each boot.",
+        fix: "Find the real-time task that spins.",
         wordings: &[
             ("", "sched: RT throttling activated"),
             ("since 4.20", "sched: DL replenish lagged too much"),
@@ -147,8 +159,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "the period of a CPU quota was too short",
         weight: Weight::Info,
         checks: &["cgroup-quota-throttling"],
-        means: "The timer of a group's quota could not keep up with its period, and the kernel lengthened it (5.3 and before: it could hang the CPU). Many \
-                groups with short periods cost CPU time on their own: use a period of 100 ms.",
+        means: "The timer of a group's quota could not keep up with its period, and the kernel lengthened it (5.3 and before: it could \
+                hang the CPU). Many groups with short periods cost CPU time on their own.",
+        fix: "Use a period of 100 ms.",
         wordings: &[("", "cfs_period_timer[cpu{cpu}]: period too short")],
     },
     Kind {
@@ -156,8 +169,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a task or an interrupt lost the CPUs that it was bound to",
         weight: Weight::Info,
         checks: &["irqs-on-isolated", "offline-cpus"],
-        means: "Its CPUs went offline or out of vectors, and the kernel let it run elsewhere, on isolated CPUs as well. When the CPUs come back the old \
-                binding is not restored.",
+        means: "Its CPUs went offline or out of vectors, and the kernel let it run elsewhere, on isolated CPUs as well. When the CPUs \
+                come back the old binding is not restored.",
+        fix: "Bind the interrupt again when its CPUs are back.",
         wordings: &[
             ("", "no longer affine to cpu{cpu}"),
             ("", "no longer affine to CPU{cpu}"),
@@ -174,7 +188,9 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a scheduler of BPF (sched_ext) was loaded or thrown out",
         weight: Weight::Info,
         checks: &[],
-        means: "A program of the user decides which task runs where and when. After an error or a stall the kernel goes back to its own scheduler.",
+        means: "A program of the user decides which task runs where and when. After an error or a stall the kernel goes back to its \
+                own scheduler.",
+        fix: "Look at the log of the scheduler's program.",
         wordings: &[
             ("since 6.12", "sched_ext: BPF scheduler {} enabled"),
             ("since 6.12", "sched_ext: BPF scheduler {} disabled"),
@@ -189,6 +205,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Info,
         checks: &["mixed-frequency-settings"],
         means: "Firmware or the hypervisor describes cores, caches or nodes in a way that makes no sense. Load is then balanced badly.",
+        fix: "Update firmware; in a guest, correct the topology that its hypervisor describes.",
         wordings: &[
             ("", "BUG: arch topology borken"),
             ("", "BUG: arch topology broken"),

@@ -11,6 +11,7 @@ use crate::loss_scale::deviations::{FOLLOWS_LOAD, TOLD_OF_LOAD};
 use crate::loss_scale::{self, Lost};
 use crate::makers::{self, Menu};
 use facts::cpu::cpufreq::Policy;
+use facts::system::hpe;
 use facts::{CpuSet, Hertz, HostView, Missing};
 use std::collections::BTreeMap;
 
@@ -147,13 +148,9 @@ const PCC: &str = "pcc-cpufreq";
 const BY_MAILBOX: &str = "asks the firmware for each change of a clock, one CPU after the other: pcc-cpufreq has one mailbox and one lock for all";
 
 fn out_of_mailbox(host: &HostView) -> String {
-    const BRINGS: &str = "which brings intel_pstate or acpi-cpufreq in place of pcc-cpufreq";
     match makers::is_not_hpe(host) {
-        true => format!("{}, {BRINGS}", makers::setup(host, Menu::Clock)),
-        false => format!(
-            "let the operating system control P-states in the firmware's setup (HP and HPE: Power Regulator, OS Control Mode), {BRINGS}; or Static High \
-             Performance Mode"
-        ),
+        true => format!("{}, {}", makers::setup(host, Menu::Clock), hpe::BRINGS),
+        false => hpe::REPLACES_PCC.to_owned(),
     }
 }
 

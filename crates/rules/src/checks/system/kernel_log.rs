@@ -9,7 +9,7 @@ use crate::clock::heat;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::HostView;
 use facts::log::{Logged, Message, Messages, Weight};
-use facts::quantity::counted;
+use facts::quantity::span;
 use std::time::Duration;
 
 pub(crate) const CHECK: Check = Check {
@@ -29,7 +29,7 @@ The kernel often says why a clock is low, once, at boot, in words that nobody lo
 unstable, that a slot has half of the lanes. Some of it appears nowhere else.
 
 ## When to leave it alone
-One line at boot is no rate, and what was reported may be over: look at the time. Messages of heat are weighed by the events that they count
+One line at boot is no rate, and what was reported may be over: look at the time. Where a later line says so, it is at most low. Messages of heat are weighed by the events that they count
 against the uptime, a hundred lines and more by how often they come.
 ",
     references: &[
@@ -46,7 +46,7 @@ against the uptime, a hundred lines and more by how often they come.
 };
 
 fn run(host: &HostView) -> Verdict {
-    Ok(finding(host, &host.log.as_ref()?.messages.iter().collect::<Vec<_>>()).into_iter().collect())
+    verdict(host, &host.log.as_ref()?.messages.iter().collect::<Vec<_>>())
 }
 
 /// The verdict on what `findings` leave unexplained: each message becomes evidence of the first of them whose check it names.
@@ -55,43 +55,65 @@ pub(crate) fn besides(host: &HostView, findings: &mut Found) -> Verdict {
     for logged in &host.log.as_ref()?.messages {
         let of = |check: &&str| findings.iter().position(|(it, _)| it.id == *check);
         let explained = logged.messages.kind.checks.iter().find_map(of);
-        match (explained, severity(host, &logged.messages)) {
+        match (explained, severity(host, logged)) {
             (Some(at), Some(_)) => {
                 let finding = &mut findings[at].1;
-                *finding = with_evidence(finding.clone(), logged);
+                *finding = with_evidence(host, finding.clone(), logged);
             }
             (None, Some(_)) => left.push(logged),
             (_, None) => {}
         }
     }
-    Ok(finding(host, &left).into_iter().collect())
+    verdict(host, &left)
+}
+
+/// Where these messages are worth no finding, a log that could not be read may hold others.
+fn verdict(host: &HostView, messages: &[&Logged]) -> Verdict {
+    match (finding(host, messages), &host.log.as_ref()?.missing) {
+        (None, Some(missing)) => Err(missing.clone()),
+        (found, _) => Ok(found.into_iter().collect()),
+    }
 }
 
 /// The one finding of these messages, `None` where none of them is worth one.
 fn finding(host: &HostView, messages: &[&Logged]) -> Option<Finding> {
-    let weighed = messages.iter().filter_map(|it| Some((severity(host, &it.messages)?, *it)));
+    let weighed = messages.iter().filter_map(|it| Some((severity(host, it)?, *it)));
     let mut weighed: Vec<(Severity, &Logged)> = weighed.collect();
     // The sort is stable: within a severity, in the order of the log.
     weighed.sort_by_key(|(severity, _)| std::cmp::Reverse(*severity));
     let (severity, worst) = weighed.first()?;
-    let Messages { kind, .. } = &worst.messages;
-    let mut message =
-        format!("the kernel's log says that {} ({})", kind.title, told(&worst.messages));
+    let kind = worst.messages.kind;
+    let mut message = format!("the kernel's log says that {} ({})", kind.title, told(host, worst));
     match weighed.len() - 1 {
         0 => {}
         1 => message += "; 1 more kind of message",
         n => message.extend(["; ", &n.to_string(), " more kinds of messages"]),
     }
     let finding = Finding::new(*severity, Confidence::Medium, message);
-    let finding = weighed.iter().fold(finding, |finding, (_, it)| with_evidence(finding, it));
-    let others =
-        if weighed.len() > 1 { " `fullclock explain -` explains the other lines." } else { "" };
-    Some(finding.fix_lasting(format!("{}{others}", kind.means)))
+    let finding = weighed.iter().fold(finding, |finding, (_, it)| with_evidence(host, finding, it));
+    const MEANINGS: &str = "`fullclock explain -` says what the lines mean.";
+    let lasting =
+        if kind.fix.is_empty() { MEANINGS.to_owned() } else { format!("{} {MEANINGS}", kind.fix) };
+    Some(finding.fix_lasting(lasting))
 }
 
-fn with_evidence(finding: Finding, logged: &Logged) -> Finding {
+/// How many lines, when, and since when it is over.
+fn told(host: &HostView, logged: &Logged) -> String {
+    let told = logged.messages.told();
+    match end_of(host, logged).map(|it| it.when.since_boot) {
+        Some(Some(since_boot)) => format!("{told}, over {} after boot", span(since_boot)),
+        Some(None) => format!("{told}, over since"),
+        None => told,
+    }
+}
+
+fn end_of<'a>(host: &'a HostView, logged: &Logged) -> Option<&'a Message> {
+    host.log.as_ref().ok().and_then(|it| it.end_of(logged))
+}
+
+fn with_evidence(host: &HostView, finding: Finding, logged: &Logged) -> Finding {
     let Logged { source, messages } = logged;
-    let source = format!("{source} ({}; {})", messages.kind.title, told(messages));
+    let source = format!("{source} ({}; {})", messages.kind.title, told(host, logged));
     finding.evidence(source, line(&messages.worst))
 }
 
@@ -103,8 +125,13 @@ fn line(Message { when, text, .. }: &Message) -> String {
     }
 }
 
-/// How much messages of a kind matter here; `None` where they are nothing to report.
-fn severity(host: &HostView, messages: &Messages) -> Option<Severity> {
+/// How much messages of a kind matter here; `None` where they are nothing to report. What is over is at most low.
+fn severity(host: &HostView, logged: &Logged) -> Option<Severity> {
+    let severity = while_it_lasts(host, &logged.messages)?;
+    Some(if end_of(host, logged).is_some() { severity.min(Severity::Low) } else { severity })
+}
+
+fn while_it_lasts(host: &HostView, messages: &Messages) -> Option<Severity> {
     let Messages { kind, count, last, worst, .. } = messages;
     let of_kind = match kind.weight {
         Weight::Context => None,
@@ -147,42 +174,6 @@ fn is_frequent(Messages { count, first, last, .. }: &Messages) -> bool {
     *count >= 100 && span >= HOUR && *count as f64 / span.as_secs_f64() >= 1.0 / 60.0
 }
 
-/// "12 lines, from 36 s to 3.9 days after boot".
-pub(crate) fn told(Messages { count, first, last, worst, .. }: &Messages) -> String {
-    let mut told = counted(*count, "line");
-    if let Some(times) = times(first, last) {
-        told += ", ";
-        told += &times;
-    }
-    if let Some(events) = worst.amount.filter(|_| worst.text.contains("total events")) {
-        told.extend([", ", &counted(events, "event")]);
-    }
-    told
-}
-
-/// A time in the unit in which people wait: `36 s`, `15 min`, `10 h`, `3.9 days`.
-pub(crate) fn span(time: Duration) -> String {
-    match time.as_secs_f64() {
-        s if s < 100.0 => format!("{s:.0} s"),
-        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
-        s if s < 172_800.0 => format!("{:.0} h", s / 3600.0),
-        s => format!("{:.1} days", s / 86_400.0),
-    }
-}
-
-/// When the first and the last of them were written.
-fn times(first: &Message, last: &Message) -> Option<String> {
-    let since = |it: &Message| it.when.since_boot.map(span);
-    if let (Some(first), Some(last)) = (since(first), since(last)) {
-        return Some(match first == last {
-            true => format!("{first} after boot"),
-            false => format!("from {first} to {last} after boot"),
-        });
-    }
-    let (first, last) = (first.when.wall.as_ref()?, last.when.wall.as_ref()?);
-    Some(if first == last { first.clone() } else { format!("from {first} to {last}") })
-}
-
 #[cfg(test)]
 mod tests {
     use super::CHECK;
@@ -209,6 +200,29 @@ mod tests {
         let seen = &findings(&CHECK, &host)[0].evidence;
         assert!(seen[1].source.starts_with("/dev/kmsg (firmware disabled turbo"), "{seen:?}");
         assert_eq!(seen[2].value, "[   40.000000] hrtimer: interrupt took 6663395 ns");
+    }
+
+    #[test]
+    fn a_log_that_could_not_be_read_is_not_clean() {
+        let bundle = |line: &str| {
+            let text = format!("//- /dmesg\n{line}\n//- /var/log/messages\n!denied\n");
+            verdict(&CHECK, &format!("fullclock capture 1 (imported)\n{text}"))
+        };
+        assert_eq!(bundle("[ 1.0] hello"), "unknown: /var/log/messages may not be read");
+        let lockup =
+            "[  500.000000] watchdog: BUG: soft lockup - CPU#3 stuck for 22s! [postgres:77]";
+        assert!(bundle(lockup).starts_with("medium: "));
+    }
+
+    #[test]
+    fn what_a_later_line_ended_is_low_and_says_since_when() {
+        let low = "[   10.000000] hwmon hwmon1: Undervoltage detected!\n";
+        assert!(verdict(&CHECK, &log(low)).starts_with("medium: "));
+        let normal = "[   14.000000] hwmon hwmon1: Voltage normalised\n";
+        assert_eq!(
+            verdict(&CHECK, &log(&format!("{low}{normal}"))),
+            "low: the kernel's log says that the board's supply voltage was too low (1 line, 10 s after boot, over 14 s after boot)"
+        );
     }
 
     #[test]
