@@ -120,12 +120,12 @@ pub(crate) const ACPI_CPUFREQ: Command = Command {
 };
 
 /// Makes the driver write the HWP request again. A limit equal to the last one changes nothing (`freq_qos_update_request` in
-/// kernel/power/qos.c), hence the step below it. The limit that is set stays. The argument is the CPUs, as braces of bash.
+/// kernel/power/qos.c), hence the step below it. The limit that is set stays. The argument is the CPUs, as words of any shell.
 pub(crate) const HWP_REWRITE: Command = Command {
     id: "hwp-rewrite",
     kind: Kind::Changes { risk: "each CPU has a limit 100 MHz lower for a moment" },
     available: "every distribution",
-    text: "for it in /sys/devices/system/cpu/cpu{}/cpufreq; do max=$(cat $it/scaling_max_freq); \
+    text: "for cpu in {}; do it=/sys/devices/system/cpu/cpu$cpu/cpufreq; max=$(cat $it/scaling_max_freq); \
            echo $((max - 100000)) > $it/scaling_max_freq; echo $max > $it/scaling_max_freq; done",
     holds: bare_metal,
 };

@@ -11,7 +11,7 @@
 pub(crate) mod persist;
 mod shell;
 
-pub(crate) use shell::brace_list;
+pub(crate) use shell::word_list;
 
 use crate::boot_line;
 use crate::check::Check;

@@ -127,9 +127,9 @@ fn register(
     commands
 }
 
-/// CPUs as braces of bash: `{0..63}`, `{0,2,{8..15}}`; a single number as it is.
-pub(crate) fn brace_list(cpus: &CpuSet) -> String {
-    braces(&cpus.iter().map(|it| it.to_string()).collect::<Vec<_>>())
+/// CPUs as words of any shell: `$(seq 0 63)`, `0 2 5`.
+pub(crate) fn word_list(cpus: &CpuSet) -> String {
+    words(&cpus.iter().map(|it| it.to_string()).collect::<Vec<_>>())
 }
 
 /// Numbers as words of a shell without braces: `$(seq 0 63)`, `0 2 5`.

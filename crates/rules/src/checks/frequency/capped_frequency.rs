@@ -5,7 +5,7 @@
 
 mod policy_cap;
 
-use crate::advice::brace_list;
+use crate::advice::word_list;
 use crate::amd_limits;
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
@@ -199,7 +199,7 @@ fn capped_by_request(host: &HostView) -> Verdict {
         let set: CpuSet = cpus.iter().map(|(cpu, _)| *cpu).collect();
         let lost = Lost::of_what_is_left(share, are_many);
         let finding = Finding::of_lost(lost, Confidence::High, message)
-            .command(&commands::HWP_REWRITE, brace_list(&set))
+            .command(&commands::HWP_REWRITE, word_list(&set))
             .on(set, host.topology.n_online())
             .fix_lasting("find what writes the register: firmware, x86_energy_perf_policy, a tool that works around thermal limits");
         let first = cpus.first().map(|(_, it)| (it.path.clone(), format!("{:#x}", it.value)));
@@ -395,7 +395,7 @@ mod tests {
         // Writing the limit that is in force already would not reach the register.
         let command = &findings(&CHECK, &registers("0x8000080a"))[0].fix.by_hand[0].command;
         assert!(command.starts_with(
-            "for it in /sys/devices/system/cpu/cpu0/cpufreq; do max=$(cat $it/scaling_max_freq);"
+            "for cpu in 0; do it=/sys/devices/system/cpu/cpu$cpu/cpufreq; max=$(cat $it/scaling_max_freq);"
         ));
         assert!(command.contains("echo $((max - 100000)) > $it/scaling_max_freq; echo $max >"));
         assert_eq!(verdict(&CHECK, &registers("0x8000270a")), "clean");
