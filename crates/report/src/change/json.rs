@@ -20,6 +20,17 @@ pub(crate) struct PlanDocument<'a> {
     opening: Opening<'a, 2>,
     #[serde(flatten)]
     plan: Planned<'a>,
+    /// The findings that are to be fixed and that no setting fixes.
+    unfixed: Vec<Unfixed<'a>>,
+}
+
+/// A check with a finding that no setting fixes.
+#[derive(Serialize, JsonSchema)]
+struct Unfixed<'a> {
+    /// The check.
+    id: &'a str,
+    /// Why no setting does, or what fixes it instead.
+    reason: &'a str,
 }
 
 /// What was planned and what came of it.
@@ -198,8 +209,9 @@ struct Writer<'a> {
 }
 
 /// What would be written.
-pub fn plan_json(head: &Head, plan: &Plan) -> Result<String> {
-    pretty(&PlanDocument { opening: head.opening(), plan: Planned::of(plan) })
+pub fn plan_json(head: &Head, plan: &Plan, unfixed: &[(&'static str, String)]) -> Result<String> {
+    let unfixed = unfixed.iter().map(|(id, reason)| Unfixed { id, reason }).collect();
+    pretty(&PlanDocument { opening: head.opening(), plan: Planned::of(plan), unfixed })
 }
 
 /// What was written.

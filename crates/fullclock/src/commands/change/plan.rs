@@ -105,7 +105,7 @@ impl Drafted {
         let Drafted { name, plan, unfixed, unfound, .. } = self;
         let destination = options.result.destination(&arguments.output)?;
         destination.print(&match destination.format() {
-            None => report::change::plan_json(&head(arguments), plan)?,
+            None => report::change::plan_json(&head(arguments), plan, unfixed)?,
             Some(format) => {
                 let planned = Planned { name, plan, unfixed, unfound, files };
                 report::change::plan(&planned, arguments.audit.verbose).render(format)
