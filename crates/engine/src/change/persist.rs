@@ -8,6 +8,7 @@ use host::change::Journal;
 use host::trusted_file::{self, Access};
 use rules::persist::{self, Caller};
 use rules::plan::Plan;
+use rules::setting::Effect;
 use std::path::Path;
 
 /// What the files of a change are called among its settings.
@@ -48,7 +49,7 @@ pub fn preview(lasting: Lasting<'_>, plan: &Plan) -> Result<Vec<Write>> {
 
 /// The files that make a change last, after those that do so already.
 ///
-/// Errors: the program or the state folder are where no unit finds them at boot; a file cannot be read.
+/// Errors: the program or the state folder are where no unit finds them at boot; the machine reads no units; a file cannot be read.
 pub fn files(
     change: &Change<'_>,
     lasting: Lasting<'_>,
@@ -62,10 +63,27 @@ pub fn files(
     let caller = Caller { program: &program, state: &state, i_know: lasting.i_know, behind };
     caller.fits_a_unit().map_err(anyhow::Error::msg)?;
     let mut writes = persist::files(id, caller, plan);
+    let is_unit = |it: &Write| it.target.to_string().starts_with("/etc/systemd/system/");
+    if let (Some(script), true) =
+        (change.machine().script_without_systemd(), writes.iter().any(is_unit))
+    {
+        bail!("{}", without_systemd(script, plan));
+    }
     for write in &mut writes {
         write.from = change.machine().read(&write.target)?;
     }
     Ok(Group { setting: PERSIST.to_owned(), value: id.to_owned(), canary: false, writes })
+}
+
+/// What to do instead of a unit. What a parameter of the boot line sets needs no script.
+fn without_systemd(script: &str, plan: &Plan) -> String {
+    let at_once = plan.steps.iter().filter(|it| it.request.setting.effect == Effect::AtOnce);
+    let requests: Vec<String> = at_once.map(|it| it.request.text()).collect();
+    format!(
+        "systemd does not run here, and nothing reads its units: apply it without --persist, and put `fullclock apply --quiet {}` into {script}; what has \
+         a parameter of the boot line (`fullclock explain` lists these settings) can be set there",
+        requests.join(" ")
+    )
 }
 
 /// Refuses a program that may not be at this path when the machine boots, or is somebody else's to change.

@@ -151,6 +151,11 @@ impl Machine {
         }
     }
 
+    /// Where a script would stand that this machine runs at boot, where its init is not systemd and reads no units.
+    pub fn script_without_systemd(&self) -> Option<&'static str> {
+        service::script_of_other_init(self)
+    }
+
     /// The boot that the machine is in.
     pub fn boot(&self) -> Result<String, Trouble> {
         control::read(self, "/proc/sys/kernel/random/boot_id")

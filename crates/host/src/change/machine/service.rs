@@ -41,6 +41,24 @@ pub(super) fn write(machine: &Machine, name: &str, value: &str) -> Result<(), Tr
     }
 }
 
+/// What marks a machine whose services another init starts, with where that looks for a script of ours at boot: OpenRC (openrc(8), and
+/// the service `local`), runit (runit(8)), Upstart (init(8) of RHEL 6) and System V (inittab(5)).
+const OTHERS: [(&str, &str); 4] = [
+    ("/run/openrc", "/etc/local.d/fullclock.start (`rc-update add local`)"),
+    ("/run/runit", "/etc/rc.local"),
+    ("/etc/init/rc.conf", "/etc/rc.d/rc.local"),
+    ("/etc/inittab", "/etc/init.d/boot.local or /etc/rc.local"),
+];
+
+/// Where a script of ours would stand that another init than systemd runs at boot; `None` where systemd runs, or none of these does.
+pub(super) fn script_of_other_init(machine: &Machine) -> Option<&'static str> {
+    if has_systemd(machine) {
+        return None;
+    }
+    let is_there = |path: &str| rustix::fs::stat(machine.at(path)).is_ok();
+    OTHERS.iter().find(|(mark, _)| is_there(mark)).map(|it| it.1)
+}
+
 fn has_systemd(machine: &Machine) -> bool {
     rustix::fs::stat(machine.at("/run/systemd/system")).is_ok()
 }
