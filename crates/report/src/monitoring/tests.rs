@@ -270,3 +270,19 @@ fn every_severity_has_a_state_and_every_format_a_name_of_its_own() {
     names.dedup();
     assert_eq!(names.len(), FORMATS.len());
 }
+
+#[test]
+fn the_guide_has_the_table_of_states() {
+    let guide = include_str!("../../../../docs/guide/monitoring.md");
+    let rows: Vec<Vec<&str>> = guide.lines().map(|it| it.split(" | ").collect()).collect();
+    for (severity, state) in STATES {
+        let is_it = |first: &str| {
+            first.trim_start_matches("| ").split(", ").any(|it| it == severity.name())
+        };
+        let row = rows.iter().find(|row| row.len() == 3 && is_it(row[0])).unwrap();
+        assert_eq!(row[1], state.name(), "{row:?}");
+    }
+    for format in FORMATS {
+        assert!(guide.contains(&format!("--format {}", format.name)), "{}", format.name);
+    }
+}

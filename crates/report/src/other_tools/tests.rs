@@ -23,67 +23,56 @@ fn of_cpus(cpus: &[u32], before: &str, after: &str, from: &str, to: &str) -> Vec
 
 /// A write of every kind.
 fn everything() -> Plan {
-    let mut tuner = step(
-        "tuner=stopped",
-        vec![Write::of(Target::Service { name: "tuned.service".into() }, "running", "stopped")],
-    );
-    tuner.change.notes.push("two\nlines".to_owned());
-    let mut tunable =
-        of_cpus(&[0, 2, 4], "cpufreq/policy", "scaling_governor", "powersave", "performance");
-    tunable.insert(
-        0,
-        Write::forgotten(Target::control(format!("{CPU}/cpufreq/ondemand/up_threshold")), "95"),
-    );
-    let idle = [1, 2].into_iter().flat_map(|state| {
-        of_cpus(&[0, 1], "cpu", &format!("cpuidle/state{state}/disable"), "0", "1")
-    });
-    let register = Write::of(
-        Target::Register { cpu: 3, address: 0x1fc, mask: 0b10 },
-        "0x2904005f",
-        "0x2904005d",
-    );
-    let task = Target::Affinity { tid: 7, started: 42, name: "kipmi0".to_owned() };
-    let new = Write {
-        from: None,
-        ..Write::of(
-            Target::file("/etc/default/grub.d/90-fullclock.cfg"),
-            "",
-            "A=\" nohz_full=3\"\n",
-        )
-    };
-    let mut boot = step("nohz-full=3", vec![new]);
-    boot.change.activate = Some("update-grub".to_owned());
-    let steps = vec![
-        tuner,
-        step("governor=performance", tunable),
-        step(
-            "scaling-max=3000000@2",
-            of_cpus(&[2], "cpufreq/policy", "scaling_max_freq", "2000000", "3000000"),
-        ),
-        step(
-            "energy-perf-bias=15",
-            of_cpus(&[0, 1, 3], "cpu", "power/energy_perf_bias", "6", "15"),
-        ),
-        step("idle-state=C6:off", idle.collect()),
-        step("turbo=on", vec![write(&format!("{CPU}/cpufreq/boost"), "0", "1")]),
-        step("bd-prochot=off", vec![register]),
-        step("cpu-dma-latency=20us", vec![Write::of(Target::LatencyRequest, "none", "20")]),
-        step(
-            "irq-affinity=7:0-1",
-            vec![write("/proc/irq/7/smp_affinity_list", "0-3", "0-1").if_taken()],
-        ),
-        step(
-            "workqueue-cpumask=0-1",
-            vec![write("/sys/devices/virtual/workqueue/cpumask", "f", "3")],
-        ),
-        step("kernel-thread-affinity=kipmi0:0-1", vec![Write::of(task, "0-3", "0-1").if_taken()]),
-        step("stat-interval=10", vec![write("/proc/sys/vm/stat_interval", "1", "10")]),
-        boot,
-        step("nmi-watchdog=off", Vec::new()),
-    ];
+    let steps = of_the_clock().into_iter().chain(of_other_places()).collect();
     let why = "policy0 has no governor \"fast\"".to_owned();
     let refused = vec![(Request::parse("governor=fast").unwrap(), Refusal::Value(why))];
     Plan { steps, refused, left_out: Vec::new() }
+}
+
+fn of_the_clock() -> Vec<Step> {
+    let service = Target::Service { name: "tuned.service".into() };
+    let mut tuner = step("tuner=stopped", vec![Write::of(service, "running", "stopped")]);
+    tuner.change.notes.push("two\nlines".to_owned());
+    let tunable = Target::control(format!("{CPU}/cpufreq/ondemand/up_threshold"));
+    let mut governors = vec![Write::forgotten(tunable, "95")];
+    let governor = ("scaling_governor", "powersave", "performance");
+    governors.extend(of_cpus(&[0, 2, 4], "cpufreq/policy", governor.0, governor.1, governor.2));
+    let idle = [1, 2].into_iter().flat_map(|state| {
+        of_cpus(&[0, 1], "cpu", &format!("cpuidle/state{state}/disable"), "0", "1")
+    });
+    let limit = of_cpus(&[2], "cpufreq/policy", "scaling_max_freq", "2000000", "3000000");
+    let bias = of_cpus(&[0, 1, 3], "cpu", "power/energy_perf_bias", "6", "15");
+    vec![
+        tuner,
+        step("governor=performance", governors),
+        step("scaling-max=3000000@2", limit),
+        step("energy-perf-bias=15", bias),
+        step("idle-state=C6:off", idle.collect()),
+        step("turbo=on", vec![write(&format!("{CPU}/cpufreq/boost"), "0", "1")]),
+    ]
+}
+
+fn of_other_places() -> Vec<Step> {
+    let register = Target::Register { cpu: 3, address: 0x1fc, mask: 0b10 };
+    let register = Write::of(register, "0x2904005f", "0x2904005d");
+    let task = Target::Affinity { tid: 7, started: 42, name: "kipmi0".to_owned() };
+    let task = Write::of(task, "0-3", "0-1").if_taken();
+    let interrupt = write("/proc/irq/7/smp_affinity_list", "0-3", "0-1").if_taken();
+    let mask = write("/sys/devices/virtual/workqueue/cpumask", "f", "3");
+    let new = Target::file("/etc/default/grub.d/90-fullclock.cfg");
+    let new = Write { from: None, ..Write::of(new, "", "A=\" nohz_full=3\"\n") };
+    let mut boot = step("nohz-full=3", vec![new]);
+    boot.change.activate = Some("update-grub".to_owned());
+    vec![
+        step("bd-prochot=off", vec![register]),
+        step("cpu-dma-latency=20us", vec![Write::of(Target::LatencyRequest, "none", "20")]),
+        step("irq-affinity=7:0-1", vec![interrupt]),
+        step("workqueue-cpumask=0-1", vec![mask]),
+        step("kernel-thread-affinity=kipmi0:0-1", vec![task]),
+        step("stat-interval=10", vec![write("/proc/sys/vm/stat_interval", "1", "10")]),
+        boot,
+        step("nmi-watchdog=off", Vec::new()),
+    ]
 }
 
 fn text(tool: &str, plan: &Plan, profiles: &[&str]) -> String {
