@@ -13,6 +13,7 @@ use anyhow::Result;
 use xtask::{import, tree};
 
 mod aa;
+mod ansible;
 #[cfg(test)]
 mod arrows;
 mod book;
@@ -38,6 +39,7 @@ mod suites;
 mod sweep;
 mod tally;
 mod test;
+mod venv;
 
 /// One chore.
 struct Command {
@@ -87,6 +89,11 @@ const COMMANDS: &[Command] = &[
         name: "served",
         about: "ask `fullclock serve` everything that its description allows, as others would",
         run: served::run,
+    },
+    Command {
+        name: "ansible",
+        about: "run the Ansible role against this machine, which it only reads, and a captured host",
+        run: ansible::run,
     },
     Command { name: "docs", about: "renew docs/ and schemas/, and make the book", run: docs::run },
     Command {

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result, ensure};
 use testbench::packages::Package;
 
 use crate::cargo::{self, cargo, program, target};
+use crate::venv;
 
 /// What reads the figures and tests the alerts.
 pub(crate) const PACKAGES: &[Package] = &[Package {
@@ -20,11 +21,7 @@ pub(crate) const PACKAGES: &[Package] = &[Package {
 }];
 
 /// What asks everything.
-pub(crate) const SWEEP_PACKAGES: &[Package] = &[Package {
-    name: "python3-venv",
-    purpose: "a folder for schemathesis, which asks `fullclock serve` everything that its description allows",
-    witness: "/usr/share/doc/python3-venv/changelog.Debian.gz",
-}];
+pub(crate) const SWEEP_PACKAGES: &[Package] = venv::PACKAGES;
 
 /// It has the answers checked by the description; another version asks other things.
 const SCHEMATHESIS: &str = "schemathesis==4.32.5";
@@ -68,7 +65,7 @@ pub(crate) fn ask_everything() -> Result<()> {
     let options = ["-d", "3s", "-i", "100ms", "--quiet"];
     cargo::run(fullclock(&[&nodes[..], &options].concat(), folder.path()))?;
     let server = Server::start(folder.path())?;
-    let schemathesis = schemathesis()?;
+    let schemathesis = venv::program(SCHEMATHESIS, "schemathesis")?;
     let description = format!("http://{}/api/v1/openapi.json", server.address);
     let options = ["run", &description, "--checks", "all", "--exclude-path-regex", STREAMS];
     let limits = ["--max-examples", "50", "--seed", "1", "--no-color"];
@@ -147,20 +144,4 @@ fn check_figures(figures: &str) -> Result<()> {
     { stdin }.write_all(figures.as_bytes())?;
     ensure!(child.wait()?.success(), "promtool complains of the figures");
     Ok(())
-}
-
-/// The program, in a folder of its own.
-fn schemathesis() -> Result<PathBuf> {
-    let folder = target().join(SCHEMATHESIS);
-    let installed = folder.join("bin/schemathesis");
-    if !installed.exists() {
-        let named = folder.to_string_lossy().into_owned();
-        cargo::run(program("python3", &["-m", "venv", &named]))?;
-        let pip = folder.join("bin/pip");
-        cargo::run(program(
-            pip,
-            &["install", "--quiet", "--disable-pip-version-check", SCHEMATHESIS],
-        ))?;
-    }
-    Ok(installed)
 }

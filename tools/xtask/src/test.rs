@@ -15,7 +15,7 @@ use crate::check::check;
 use crate::stage::{print_tally, seconds, stage};
 use crate::suites::{self, Suite};
 use crate::tally::Tally;
-use crate::{browser, databases, debian, guide, served};
+use crate::{ansible, browser, databases, debian, guide, served, venv};
 
 /// `cargo xtask test`.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
@@ -36,6 +36,7 @@ pub(crate) fn run_what_waits(suites: &[Suite]) -> Result<Tally> {
     let pages = || browser::open_pages(suites);
     tally += stage_with(browser::PACKAGES, "pages in a browser", pages)?.unwrap_or_default();
     stage_with(served::PACKAGES, "served to Prometheus", served::check_with_prometheus)?;
+    stage_with(venv::PACKAGES, "Ansible role", ansible::follow_role)?;
     stage_with(packages::PACKAGES, "command lines of the guide", guide::follow_all)?;
     Ok(tally)
 }
@@ -58,9 +59,15 @@ pub(crate) fn run_named_scenarios(arguments: &[String]) -> Result<ExitCode> {
 
 /// Installs what tests need, and `more`.
 pub(crate) fn install(more: &[Package]) -> Result<()> {
-    let packages =
-        [packages::PACKAGES, databases::PACKAGES, browser::PACKAGES, served::PACKAGES, more]
-            .concat();
+    let packages = [
+        packages::PACKAGES,
+        databases::PACKAGES,
+        browser::PACKAGES,
+        served::PACKAGES,
+        venv::PACKAGES,
+        more,
+    ]
+    .concat();
     databases::without_servers(|| debian::install(&packages))
 }
 
