@@ -147,6 +147,9 @@ fn a_finding_that_no_setting_fixes_is_told_of() {
     let (text, code) = planned(&host, &[]);
     assert_eq!(code, Some(0));
     assert!(text.contains("finding that no setting fixes: cgroup-quota-throttling"), "{text}");
+    let json: Value = serde_json::from_str(&planned(&host, &["--json"]).0).unwrap();
+    assert_eq!(json["unfixed"][0]["id"], "cgroup-quota-throttling");
+    assert!(json["unfixed"][0]["reason"].as_str().unwrap().contains("CPUQuota="), "{json}");
 }
 
 /// A server of RHEL 6, whose policies are in the folders of its CPUs: 0 and 1 share one, which CPU 1 has as a link.

@@ -53,6 +53,17 @@ fn a_service_of_systemd_is_told_by_systemctl_without_a_shell() {
 }
 
 #[test]
+fn a_machine_whose_init_reads_no_units_names_the_place_of_a_script() {
+    let tree = Tree::new();
+    assert_eq!(tree.machine().script_without_systemd(), None);
+    tree.set("/run/openrc/softlevel", "default\n");
+    let script = tree.machine().script_without_systemd().unwrap();
+    assert!(script.starts_with("/etc/local.d/fullclock.start"), "{script}");
+    tree.set("/run/systemd/system/x", "");
+    assert_eq!(tree.machine().script_without_systemd(), None);
+}
+
+#[test]
 fn a_service_manager_that_hangs_is_given_up() {
     let tree = Tree::new();
     tree.set("/etc/init.d/tuned", "#!/bin/sh\nexec sleep 60\n");
