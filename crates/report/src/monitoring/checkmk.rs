@@ -21,7 +21,7 @@ fn write(audited: &Audited<'_>) -> Result<String> {
     let mut line = format!("{state} \"{SERVICE}\" {} ", metrics(audited));
     line += &text_of(&audit::found(audited.audit));
     for (check, finding) in &audited.audit.findings {
-        let mark = mark(audited.state_of(finding.severity));
+        let mark = mark(audited.state_of(finding));
         let text = text_of(&line_of(check.id, finding));
         put(&mut line, format_args!("{NEW_LINE}{}: {text}{mark}", finding.severity.name()));
     }
@@ -43,7 +43,7 @@ fn write(audited: &Audited<'_>) -> Result<String> {
 fn metrics(audited: &Audited<'_>) -> String {
     let mut metrics = String::new();
     for (severity, n) in audited.counts() {
-        let levels = match audited.state_of(severity) {
+        let levels = match audited.state_at(severity) {
             State::Critical => ";1",
             State::Warning => "1;",
             State::Ok | State::Unknown => ";",

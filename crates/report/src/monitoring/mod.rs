@@ -133,8 +133,13 @@ impl State {
 }
 
 impl Audited<'_> {
+    /// The state that a finding gives.
+    fn state_of(&self, finding: &Finding) -> State {
+        self.state_at(finding.severity)
+    }
+
     /// The state of findings of a severity: critical where `--fail-on` names it; what it does not name is a warning at most.
-    fn state_of(&self, severity: Severity) -> State {
+    fn state_at(&self, severity: Severity) -> State {
         let usual = STATES.iter().find(|it| it.0 == severity).map_or(State::Unknown, |it| it.1);
         match (self.fail_on.severity, usual) {
             (Some(least), _) if severity >= least => State::Critical,
@@ -148,7 +153,7 @@ impl Audited<'_> {
     /// Checks that are unknown leave it as it is, as a guest always has some: only `--fail-on unknown` makes them a state. An audit that
     /// could judge nothing is unknown.
     pub fn state(&self) -> State {
-        let findings = self.audit.findings.iter().map(|(_, it)| self.state_of(it.severity));
+        let findings = self.audit.findings.iter().map(|(_, it)| self.state_of(it));
         let is_unknown = self.fail_on.unknown && !self.audit.unknown.is_empty();
         let unknown = (is_unknown || self.audit.judged_nothing()).then_some(State::Unknown);
         findings.chain(unknown).max_by_key(|it| it.rank()).unwrap_or(State::Ok)
@@ -156,17 +161,16 @@ impl Audited<'_> {
 
     /// How many findings there are of each severity, the worst first.
     fn counts(&self) -> [(Severity, usize); 5] {
-        let severity_of = |it: &Finding| it.severity;
-        let n = |severity| {
-            self.audit.findings.iter().filter(|(_, it)| severity_of(it) == severity).count()
-        };
-        STATES.map(|(severity, _)| (severity, n(severity)))
+        let findings = &self.audit.findings;
+        STATES.map(|(severity, _)| {
+            (severity, findings.iter().filter(|(_, it)| it.severity == severity).count())
+        })
     }
 
-    /// The largest share of the clock that a finding says is lost, in percent.
+    /// The largest share of the clock that a finding says is lost, in percent with one decimal.
     fn clock_lost_percent(&self) -> Option<f64> {
         let lost = self.audit.findings.iter().filter_map(|(_, it)| it.cost.as_ref()?.clock_lost());
-        lost.reduce(f64::max).map(|it| 100.0 * it)
+        lost.reduce(f64::max).map(|it| (1000.0 * it).round() / 10.0)
     }
 }
 

@@ -19,7 +19,7 @@ fn write(audited: &Audited<'_>) -> Result<String> {
     let head = status_line(audited.state(), &found);
     let mut output = format!("{head} | {}\n", performance_data(audited));
     let mut lines = audited.audit.findings.iter().map(|(check, finding)| {
-        let state = audited.state_of(finding.severity).name();
+        let state = audited.state_of(finding).name();
         format!("[{state}] {}\n", plugin_line(&line_of(check.id, finding)))
     });
     let mut n_left = audited.audit.findings.len();
@@ -60,7 +60,7 @@ fn unknown(audited: &Audited<'_>, output: &mut String) {
 fn performance_data(audited: &Audited<'_>) -> String {
     let mut data = String::new();
     for (severity, n) in audited.counts() {
-        let limits = match audited.state_of(severity) {
+        let limits = match audited.state_at(severity) {
             State::Critical => ";0",
             State::Warning => "0;",
             State::Ok | State::Unknown => ";",

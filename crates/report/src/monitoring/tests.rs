@@ -6,7 +6,7 @@ use host::Captured;
 use rules::audit::Audit;
 use rules::check::Check;
 use rules::checks::CHECKS;
-use rules::finding::Confidence;
+use rules::finding::{Confidence, Cost};
 
 fn check(id: &str) -> &'static Check {
     CHECKS.iter().find(|it| it.id == id).unwrap()
@@ -269,6 +269,18 @@ fn every_severity_has_a_state_and_every_format_a_name_of_its_own() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), FORMATS.len());
+}
+
+#[test]
+fn the_largest_share_of_the_clock_is_a_number_without_noise() {
+    let of = |estimate: &str| {
+        let (check, mut finding) = governor("x");
+        finding.cost = Some(Cost { estimate: estimate.to_owned(), derivation: String::new() });
+        (check, finding)
+    };
+    let two = audit(vec![of("up to 29 % of the clock"), of("7.25 % of the clock")]);
+    assert!(usual("nagios", &two).contains(" clock_lost=29%;;;0;100\n"));
+    assert!(!usual("nagios", &audit(vec![of("1 % of one CPU")])).contains("clock_lost"));
 }
 
 #[test]
