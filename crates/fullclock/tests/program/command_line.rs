@@ -178,6 +178,23 @@ fn pasted_lines_are_explained() {
 }
 
 #[test]
+fn outputs_of_other_programs_are_explained_together() {
+    let text = "analyzing CPU 0:\n  driver: acpi-cpufreq\n  hardware limits: 1.20 GHz - 2.40 GHz\n\
+                \u{20} The governor \"powersave\" may decide which speed to use\n\
+                Current active profile: powersave\n";
+    let said = printed(&["explain", text]);
+    assert!(
+        said.contains("High, slow-governor: CPU 0 (1 of 1): governor powersave holds"),
+        "{said}"
+    );
+    assert!(said.contains("Medium, power-saving-bias: the profile powersave"), "{said}");
+    let told = explained(&[text]);
+    assert!(told["what"].as_str().unwrap().starts_with("cpupower"), "{told}");
+    assert_eq!(told["others"][0]["checks"][0], "rival-tuner");
+    assert!(printed(&["explain"]).contains("cpupower frequency-info"));
+}
+
+#[test]
 fn ipmi_says_where_there_is_no_controller_what_makes_one_or_where_to_look() {
     if Path::new("/dev/ipmi0").exists() {
         // The test bench has one, and asks it.

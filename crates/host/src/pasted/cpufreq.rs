@@ -2,7 +2,7 @@
 //!
 //! Source: tools/power/cpupower/utils/cpufreq-info.c; cpufrequtils 008, utils/info.c. Clocks are rounded to 10 MHz above 1 GHz.
 
-use super::{Facts, number};
+use super::{Facts, MOST_CPUS, number};
 use facts::CpuSet;
 
 /// What is said of one CPU.
@@ -80,7 +80,11 @@ impl<'a> Block<'a> {
         } else if let Some(list) =
             after("CPUs which need to have their frequency coordinated by software:")
         {
-            self.shared = list.split_whitespace().filter_map(|it| it.parse().ok()).collect();
+            self.shared = list
+                .split_whitespace()
+                .filter_map(|it| it.parse().ok())
+                .filter(|it| *it < MOST_CPUS)
+                .collect();
         } else if let Some(range) = after("hardware limits:") {
             self.limits = range.split_once(" - ").and_then(|(min, max)| clock(min).zip(clock(max)));
         } else if let Some(steps) = after("available frequency steps:") {

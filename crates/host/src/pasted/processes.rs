@@ -43,6 +43,7 @@ pub(super) fn read(text: &str, facts: &mut Facts) -> Option<usize> {
     for (at, line) in text.lines().enumerate() {
         let cells: Vec<&str> = line.split_whitespace().collect();
         if is_heading(&cells) {
+            first.get_or_insert(at);
             heading = Some(cells);
             continue;
         }
@@ -56,7 +57,7 @@ pub(super) fn read(text: &str, facts: &mut Facts) -> Option<usize> {
         }
     }
     let oldest = threads.iter().map(|it| it.age).fold(0.0, f64::max);
-    if first.is_some() {
+    if !threads.is_empty() {
         facts.line("/proc/uptime", format!("{oldest:.2} 0.00"));
     }
     for Thread { pid, name, time, age } in &threads {

@@ -14,6 +14,8 @@ pub(super) fn read(text: &str, facts: &mut Facts) -> Option<usize> {
             asked = Some(next);
         } else if let Some((register, value)) = assigned(line) {
             first = first.or(tell(facts, 0, register, value).then_some(at));
+        } else if line.is_empty() {
+            // Some leave a line between a command and its output.
         } else if let Some(command) = &mut asked {
             match command.value(line) {
                 Some((cpu, value)) => {

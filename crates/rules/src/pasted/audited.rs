@@ -1,6 +1,6 @@
 //! What the audit of a pasted host says, as the explanation of each text that it was made of.
 
-use super::{Found, said, untold};
+use super::{Found, SOUND, said, untold};
 use crate::audit::Audit;
 use crate::check::Check;
 use crate::finding::{Finding, Fix};
@@ -31,15 +31,38 @@ pub fn audited(outputs: &[(usize, &'static Output)], audit: &Audit) -> Vec<Found
 
 /// What the audit says of an output in which it found nothing.
 fn sound(output: &Output, audit: &Audit) -> String {
-    let clean = audit.clean.iter().filter(|it| output.checks.contains(&it.id));
-    let clean: Vec<&str> = clean.map(|it| it.id).collect();
-    let was_found_before = audit.findings.iter().any(|(it, _)| output.checks.contains(&it.id));
+    let is_of = |check: &Check| output.checks.contains(&check.id);
+    if audit.findings.iter().any(|(it, _)| is_of(it)) {
+        return "What is wrong in it is said above.".to_owned();
+    }
+    let clean: Vec<&str> = audit.clean.iter().filter(|it| is_of(it)).map(|it| it.id).collect();
+    let unknown = || audit.unknown.iter().filter(|(it, _)| is_of(it));
     match &*clean {
-        _ if was_found_before => "What is wrong in it is said above.".to_owned(),
-        [] => "Nothing in it is wrong, and it is too little to say more: no check finds here all that it needs.".to_owned(),
-        clean => format!("Nothing in it is wrong. Judged by: {}.", clean.join(", ")),
+        [] => {
+            let lacking = unknown().take(MOST_LACKING);
+            let lacking: Vec<String> =
+                lacking.map(|(it, missing)| format!("{} needs {}", it.id, missing.what)).collect();
+            match &*lacking {
+                [] => "No fault shows in it, and no check is about what it shows.".to_owned(),
+                lacking => format!(
+                    "No fault shows in it, but it is too little for a verdict: {}.",
+                    lacking.join(", ")
+                ),
+            }
+        }
+        clean => {
+            let not_judged: Vec<&str> = unknown().map(|it| it.0.id).collect();
+            let rest = match &*not_judged {
+                [] => String::new(),
+                ids => format!(" Too little for: {}.", ids.join(", ")),
+            };
+            format!("{SOUND} Judged by: {}.{rest}", clean.join(", "))
+        }
     }
 }
+
+/// Checks of which it is said what they lack.
+const MOST_LACKING: usize = 3;
 
 /// A finding, line by line: what is wrong, what was seen, what it costs, what fixes it.
 fn paragraphs(check: &Check, finding: &Finding) -> Vec<String> {

@@ -192,7 +192,7 @@ impl<'a> Sensor<'a> {
             [name, number, told, _, reading] if is_number(number) => {
                 Some(Sensor { name, reading: (*reading).to_owned(), state: state(told)? })
             }
-            [name, reading, told] => {
+            [name, reading, told] if is_reading(reading) => {
                 Some(Sensor { name, reading: (*reading).to_owned(), state: state(told)? })
             }
             _ => None,
@@ -224,6 +224,17 @@ impl<'a> Sensor<'a> {
         let sign = sign(&text).filter(|_| is_told)?;
         Some(said(sign.severity, sign.check, &format!("{name}: {reading}; {}", sign.what)))
     }
+}
+
+/// What `sdr` prints of a sensor (lib/ipmi_sdr.c): a number and its unit, a state in hexadecimal, or why there is none.
+fn is_reading(text: &str) -> bool {
+    const UNITS: [&str; 8] =
+        ["degrees", "RPM", "Volts", "Watts", "Amps", "percent", "unspecified", "CFM"];
+    let has_unit = text.starts_with(|it: char| it.is_ascii_digit())
+        && UNITS.iter().any(|it| text.contains(it));
+    has_unit
+        || text.starts_with("0x")
+        || matches!(text, "no reading" | "disabled" | "Not Readable" | "Not Present")
 }
 
 /// A sensor's number: `01h`.
@@ -293,5 +304,6 @@ mod tests {
         let text = "CPU1 Temp        | 45.000     | degrees C  | ok    | 0.000     | 0.000     | 0.000     | 90.000    | 95.000    | 95.000\n\
                     PS2 Status       | 0x0        | discrete   | 0x0100| na        | na        | na        | na        | na        | na";
         assert!(meaning(text).contains("None of its 2 sensors"), "{}", meaning(text));
+        assert_eq!(meaning("a table | of something | ok"), "unknown");
     }
 }

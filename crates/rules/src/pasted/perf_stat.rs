@@ -1,7 +1,7 @@
 //! `perf stat`: cycles over the time that the tasks ran, which is their clock.
 //!
-//! Source: tools/perf/util/stat-shadow.c: the GHz behind `cycles` are cycles over `task-clock`. With `-a` the time is `cpu-clock`, of all CPUs
-//! and with their idle time, and the GHz are no clock.
+//! Source: tools/perf/util/stat-shadow.c: the GHz behind `cycles` are cycles over `task-clock`. With `-a` and `-C` the time
+//! (`cpu-clock`, or `task-clock` as well) is that of CPUs with their idle time, and the GHz are no clock.
 
 use super::{Found, SOUND, said, untold};
 use crate::finding::Severity;
@@ -17,45 +17,51 @@ const SLOW: Hertz = Hertz(1_000_000_000);
 
 pub(super) fn explain(text: &str, host: &HostView) -> Option<Found> {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    let is_clock = |line: &&str, name: &str| {
-        line.split_whitespace().any(|it| {
-            it == name || it.strip_prefix(name).is_some_and(|it| it.starts_with([':', '-']))
-        })
-    };
-    let head = lines.iter().position(|it| it.starts_with("Performance counter stats for"));
-    let cycles = lines.iter().position(|it| is_cycles(it));
-    let of_tasks = lines.iter().any(|it| is_clock(it, "task-clock"));
-    let of_cpus = lines.iter().any(|it| is_clock(it, "cpu-clock"));
-    let line = match (head, cycles) {
-        (Some(head), Some(_)) => head,
-        (None, Some(cycles)) if of_tasks || of_cpus => cycles,
-        _ => return None,
-    };
-    let cycles = *lines.get(cycles?)?;
-    let mut meaning = Vec::new();
-    match clock(cycles) {
-        None => meaning.push("It counts cycles, and not the time that they took (`-e task-clock,cycles`).".to_owned()),
-        Some(_) if of_cpus && !of_tasks => meaning.push(
-            "It counts all CPUs with their idle time: the GHz are no clock. `perf stat -e task-clock,cycles -- COMMAND` tells that of a command."
-                .to_owned(),
-        ),
-        Some(clock) if is_of_user(cycles) => {
-            meaning.push(format!("{SOUND} It counts cycles of user mode alone, so that the clock was {clock} or more."));
-        }
-        Some(clock) => meaning.push(judge(clock, host)),
+    let head = lines.iter().position(|it| it.starts_with(HEAD));
+    let cycles = lines.iter().position(|it| is_cycles(it))?;
+    let has_time =
+        |name: &str| lines.iter().any(|it| it.split_whitespace().any(|it| it.starts_with(name)));
+    if head.is_none() && !has_time("task-clock") && !has_time("cpu-clock") {
+        return None;
     }
+    let of = head.and_then(|at| lines.get(at)).map(|it| it[HEAD.len()..].trim());
+    let mut meaning = vec![match (lines.get(cycles).and_then(|it| clock(it)), of) {
+        (None, _) => {
+            "It counts cycles, and not the time that they took (`-e task-clock,cycles`).".to_owned()
+        }
+        (Some(_), Some(of)) if of.starts_with("'system wide") || of.starts_with("'CPU(s)") => {
+            OF_CPUS.to_owned()
+        }
+        (Some(_), None) if has_time("cpu-clock") => OF_CPUS.to_owned(),
+        (Some(clock), _) if is_of_user(lines[cycles]) => {
+            format!(
+                "{SOUND} It counts cycles of user mode alone, so that the clock was {clock} or more."
+            )
+        }
+        (Some(clock), None) => {
+            format!(
+                "{SOUND} If that is of a command, and not of CPUs (`-a`), it ran at {clock}: compare it with the nominal clock in the model's name."
+            )
+        }
+        (Some(clock), Some(_)) => judge(clock, host),
+    }];
     meaning.push(untold(&PERF_STAT));
-    Some(Found::new(line, &PERF_STAT, meaning))
+    Some(Found::new(head.unwrap_or(cycles), &PERF_STAT, meaning))
 }
 
-/// Whether a line counts cycles: `cycles`, `cycles:u`, `cpu-cycles`, `cpu_core/cycles/`.
+const HEAD: &str = "Performance counter stats for";
+
+const OF_CPUS: &str = "It counts all CPUs with their idle time: the GHz are no clock. `perf stat -e task-clock,cycles -- COMMAND` tells that of a command.";
+
+/// Whether a line counts cycles: `cycles`, `cycles:u`, `cpu-cycles`, `cpu_core/cycles/`; with `-A` the CPU stands before the count.
 fn is_cycles(line: &str) -> bool {
-    let starts_with_count = line.starts_with(|it: char| it.is_ascii_digit());
-    let event = |it: &str| {
+    let is_event = |it: &str| {
         let name = it.split(':').next().unwrap_or(it);
         matches!(name, "cycles" | "cpu-cycles") || name.ends_with("/cycles/")
     };
-    starts_with_count && line.split('#').next().unwrap_or(line).split_whitespace().any(event)
+    let words: Vec<&str> = line.split('#').next().unwrap_or(line).split_whitespace().collect();
+    let event = words.iter().position(|it| is_event(it));
+    event.is_some_and(|at| at > 0 && words[at - 1].starts_with(|it: char| it.is_ascii_digit()))
 }
 
 fn is_of_user(line: &str) -> bool {
@@ -142,9 +148,14 @@ mod tests {
 
     #[test]
     fn what_is_no_clock_is_said_to_be_none() {
-        let all = output("     1,214,808,000      cycles                    #    0.054 GHz")
-            .replace("task-clock", "cpu-clock");
+        let idle = "     1,214,808,000      cycles                    #    0.054 GHz";
+        let cut = output(idle);
+        let all = cut.replace("'pgbench'", "'system wide'");
         assert!(meaning(&all, "").starts_with("It counts all CPUs"));
+        let (_, rest) = cut.split_once('\n').unwrap();
+        assert!(meaning(rest, "").contains("If that is of a command"));
+        let rest = rest.replace("task-clock", "cpu-clock");
+        assert!(meaning(&rest, "").starts_with("It counts all CPUs"));
         let user = output("       809,872,000      cycles:u                  #    0.800 GHz");
         assert!(meaning(&user, "").contains("user mode alone"));
         assert!(meaning(&output("     1,214,808,000      cycles"), "").contains("not the time"));

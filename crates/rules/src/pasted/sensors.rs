@@ -117,10 +117,18 @@ impl Reading<'_> {
     }
 }
 
-/// The number before `°C`.
+/// The number before `°C`, of which some terminals lose the degree sign.
 fn celsius(text: &str) -> Option<f64> {
-    let number = text.trim_start().split('°').next()?.trim_start_matches('+');
-    number.trim().replace(',', ".").parse().ok().filter(|it| (-100.0..=300.0).contains(it))
+    let text = text.trim_start().trim_start_matches('+');
+    let end = text
+        .find(|it: char| !it.is_ascii_digit() && !matches!(it, '-' | '.' | ','))
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let is_celsius = unit
+        .trim_start_matches(|it: char| !it.is_ascii_alphanumeric() && !matches!(it, '(' | ')'))
+        .starts_with('C');
+    let number = number.replace(',', ".").parse().ok().filter(|it| (-100.0..=300.0).contains(it));
+    number.filter(|_| is_celsius)
 }
 
 #[cfg(test)]
@@ -149,6 +157,12 @@ mod tests {
             meaning(&coretemp("91.0"))
         );
         assert!(meaning(&coretemp("84.0")).starts_with("Low, thermal-throttling"));
+        let lost = coretemp("91.0").replace("°C", " C");
+        assert!(
+            meaning(&lost).starts_with("High, thermal-throttling: Package id 0 is at 91 °C"),
+            "{}",
+            meaning(&lost)
+        );
         let cool = meaning(&coretemp("46.0"));
         assert!(
             cool.starts_with("Nothing in it is wrong. The processor's hottest sensor shows 46 °C"),

@@ -16,7 +16,8 @@ pub(crate) fn expectation(category: &str) -> Option<Expectation> {
         "Bq" => clean().may_find("capped-frequency"),
         "C" => clean().outside("SMT is off: information, and no matter of clocks"),
         "D" => clean().finds("capped-frequency", Low),
-        "E" => clean().finds("offline-cpus", Low),
+        // One of them says "Frequency boost: disabled" as well.
+        "E" => clean().finds("offline-cpus", Low).may_find("turbo-off"),
         "F" => clean().outside("whether NUMA is shown: memory locality"),
         "G" => clean().outside("mitigations are off: no matter of clocks"),
         "Z" => clean().at_most(Info),

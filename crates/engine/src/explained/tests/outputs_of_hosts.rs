@@ -287,7 +287,7 @@ pub(super) const OTHERS: &[(&Output, &str, &str)] = &[
     ),
     (
         &pasted::PERF_STAT,
-        " 1,012.34 msec task-clock # 0.998 CPUs utilized\n 809,872,000 cycles # 0.800 GHz",
+        " Performance counter stats for 'pgbench':\n 1,012.34 msec task-clock # 0.998 CPUs utilized\n 809,872,000 cycles # 0.800 GHz",
         "",
     ),
     (&pasted::EVENT_LOG, "1 | 02/16/2018 | 01:02:03 | Processor #0x61 | Throttled | Asserted", ""),
