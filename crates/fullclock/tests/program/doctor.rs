@@ -65,6 +65,8 @@ fn an_ordinary_user_is_sent_to_root() {
     let root = of(&json, "root");
     assert_eq!((&root["state"], &root["command"]), (&"missing".into(), &"sudo fullclock".into()));
     assert_eq!(json["user"]["uid"], 65533);
+    // Whether the kernel has it or not: no ordinary user is told of tasks that end.
+    assert_eq!(of(&json, "taskstats")["state"], "missing");
 }
 
 #[test]

@@ -67,7 +67,7 @@ impl Exits {
         let mut exits = Exits::of(socket, 0);
         exits.family = exits.find_family()?;
         let cpus = [possible.trim().as_bytes(), b"\0"].concat();
-        exits.send(exits.family, GET, &attribute(REGISTER, &cpus))?;
+        exits.send(exits.family, REQUEST | ACK, GET, &attribute(REGISTER, &cpus))?;
         exits.acknowledged()?;
         Ok(exits)
     }
@@ -107,7 +107,8 @@ impl Exits {
     }
 
     fn find_family(&mut self) -> Fact<u16> {
-        self.send(CONTROL, GET_FAMILY, &attribute(FAMILY_NAME, FAMILY))?;
+        // Only the answer: an acknowledgement behind it would pass for that of the next request.
+        self.send(CONTROL, REQUEST, GET_FAMILY, &attribute(FAMILY_NAME, FAMILY))?;
         let n_read = self.receive(RecvFlags::empty()).map_err(refused)?;
         let answer = messages(self.buffer.get(..n_read).unwrap_or_default()).next();
         let answer = answer.transpose().map_err(malformed)?;
@@ -141,9 +142,9 @@ impl Exits {
         Err(malformed(facts::Expected("an answer among all that is told")))
     }
 
-    fn send(&self, kind: u16, command: u8, attributes: &[u8]) -> Fact<()> {
+    fn send(&self, kind: u16, flags: u16, command: u8, attributes: &[u8]) -> Fact<()> {
         let body = [&[command, 1, 0, 0], attributes].concat();
-        let message = request(kind, REQUEST | ACK, &body);
+        let message = request(kind, flags, &body);
         let sent = rustix::net::send(&self.socket, &message, SendFlags::empty());
         sent.map(drop).map_err(refused)
     }
