@@ -4,6 +4,7 @@ use facts::HostView;
 use host::Source;
 use rules::advice;
 use rules::audit::Audit;
+use rules::config::Config;
 
 /// Asks a source for the kernel's files that the advice of its audit is planned from, for a recording that is audited later.
 ///
@@ -25,5 +26,19 @@ pub fn audit(source: &dyn Source, host: &HostView) -> Audit {
     let mut audit = rules::audit::audit(host);
     let controls = host::controls(source, &advice::reads(&audit.findings));
     advice::advise(host, &controls, &mut audit.findings);
+    audit
+}
+
+/// The same by the thresholds of the host's site, and without the findings that the site has decided about, which are apart. `today` is
+/// a day as in `2026-11-20`.
+pub fn audit_of_site(
+    source: &dyn Source,
+    host: &mut HostView,
+    config: &Config,
+    today: &str,
+) -> Audit {
+    host.thresholds = config.thresholds.clone();
+    let mut audit = audit(source, host);
+    audit.suppress(&config.ignored, today);
     audit
 }

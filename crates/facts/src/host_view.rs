@@ -20,6 +20,7 @@ use crate::power::cap::PowerCap;
 use crate::power::hsmp::HsmpSockets;
 use crate::power::limit::PowerLimits;
 use crate::power::uncore::UncoreDomains;
+use crate::site::Thresholds;
 use crate::system::cgroup::{LimitedGroup, ThrottledGroups};
 use crate::system::cpu_times::CpuTimes;
 use crate::system::distribution::Distribution;
@@ -111,6 +112,8 @@ pub struct HostView {
     pub network: Network,
     /// The messages of the kernel that tell of the clock.
     pub log: Fact<KernelLog>,
+    /// What its site says about amounts that checks compare with; nobody's word where no configuration is read.
+    pub thresholds: Thresholds,
 }
 
 /// Where the answers about a host come from.

@@ -30,6 +30,7 @@ pub mod power;
 pub mod probe;
 pub mod quantity;
 pub mod secrets;
+pub mod site;
 mod subject;
 pub mod system;
 pub mod tape;

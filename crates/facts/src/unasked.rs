@@ -15,6 +15,7 @@ use crate::links::pcie::Pcie;
 use crate::msr::Msrs;
 use crate::power::board::BoardPower;
 use crate::power::cap::PowerCap;
+use crate::site::Thresholds;
 use crate::system::ipmi::Ipmi;
 use crate::system::isolation::Isolation;
 use crate::system::kernel::Clocksource;
@@ -86,6 +87,7 @@ impl HostView {
             pcie: Pcie { links: none("PCIe links") },
             network: network(),
             log: none("the kernel's log"),
+            thresholds: Thresholds::default(),
         }
     }
 }

@@ -32,6 +32,16 @@ pub fn parse_timestamp(text: &str) -> Option<u64> {
     u64::try_from(midnight + i128::from(of_day)).ok()
 }
 
+/// The day, as in `2026-11-20`.
+pub fn date(real_ns: u64) -> String {
+    at(real_ns).strftime("%Y-%m-%d").to_string()
+}
+
+/// Whether a text is a day of the calendar as [`date`] writes it, so that texts compare as the days do.
+pub fn is_date(text: &str) -> bool {
+    text.len() == "2026-11-20".len() && parse_date(text).is_some()
+}
+
 /// The day of `2026-11-20`.
 fn parse_date(text: &str) -> Option<Date> {
     let mut parts = text.split('-').map(digits);
@@ -72,6 +82,24 @@ fn digits(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_day_is_one_of_the_calendar_in_ten_characters() {
+        assert_eq!(date(951_782_400_000_000_000), "2000-02-29");
+        assert!(is_date("2000-02-29") && is_date(&date(u64::MAX)));
+        for text in [
+            "2001-02-29",
+            "2027-1-31",
+            "2027-01-32",
+            "tomorrow",
+            "",
+            "2027-01-010",
+            "20270101xx",
+            "-027-01-01",
+        ] {
+            assert!(!is_date(text), "{text}");
+        }
+    }
 
     #[test]
     fn dates_are_those_of_the_calendar() {

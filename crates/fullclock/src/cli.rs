@@ -19,6 +19,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) audit: AuditArguments,
     #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    #[command(flatten)]
     pub(crate) output: OutputArguments,
     /// When the command began, since 1970.
     #[arg(skip = since_1970())]
@@ -34,6 +36,18 @@ pub(crate) struct HostArguments {
     /// A capture made by `fullclock capture`
     #[arg(long, value_name = "FILE", global = true, conflicts_with = "root")]
     pub(crate) host: Option<PathBuf>,
+}
+
+/// What the site has decided.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct ConfigArguments {
+    /// The configuration, also for a copy of a host [default: /etc/fullclock/config.toml; of ordinary users
+    /// ~/.config/fullclock/config.toml where it is]
+    #[arg(long, value_name = "FILE", global = true, conflicts_with = "no_config")]
+    pub(crate) config: Option<PathBuf>,
+    /// Read no configuration
+    #[arg(long, global = true)]
+    pub(crate) no_config: bool,
 }
 
 /// What an audit does with its findings.

@@ -7,6 +7,7 @@ mod build;
 mod cli;
 mod commands;
 mod complete;
+mod config;
 mod head;
 mod new_file;
 mod output;
@@ -28,7 +29,7 @@ fn main() -> ExitCode {
         .complete();
     let invocation = commands::parse();
     outlive_file_size_limit();
-    match commands::run(&invocation) {
+    match invocation.and_then(|it| commands::run(&it)) {
         Ok(code) => code,
         // No failure of ours.
         Err(error) if error.is::<output::NobodyReads>() => ExitCode::SUCCESS,

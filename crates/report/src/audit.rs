@@ -5,7 +5,7 @@ use crate::wording::once_then_nothing;
 use facts::elsewhere::{XEN_CLOCK, XEN_IDLE};
 use facts::quantity::{counted, counted_all};
 use facts::{Fact, HostView, Missing, Obstacle};
-use rules::audit::Audit;
+use rules::audit::{Audit, Suppressed};
 use rules::check::Check;
 use rules::finding::{Confidence, Finding, Fix};
 use rules::hypervisors::frequency;
@@ -30,7 +30,9 @@ pub fn document(name: &str, host: &HostView, audit: &Audit, detail: Detail) -> D
     for (check, it) in &audit.findings {
         document.push(Block::Item(item(check, it)));
     }
+    decided(&mut document, audit);
     if !detail.quiet {
+        of_site(&mut document, host);
         unknown(&mut document, audit, detail);
         if detail.verbose || host.platform.is_control_domain {
             guest(&mut document, host);
@@ -99,7 +101,7 @@ pub fn verdict(host: &HostView, audit: &Audit) -> String {
 
 /// What was found, in a sentence.
 pub(crate) fn found(audit: &Audit) -> String {
-    match audit.findings.as_slice() {
+    let found = match audit.findings.as_slice() {
         [] if audit.clean.is_empty() => "Nothing could be judged.".to_owned(),
         [] => "No findings.".to_owned(),
         [(_, worst)] => {
@@ -110,6 +112,10 @@ pub(crate) fn found(audit: &Audit) -> String {
             let severity = worst.severity.name();
             format!("{n} findings, worst {severity}: {}.", in_short(&worst.message))
         }
+    };
+    match audit.suppressed.len() {
+        0 => found,
+        n => format!("{found} {n} suppressed."),
     }
 }
 
@@ -144,6 +150,34 @@ fn item(check: &Check, finding: &Finding) -> Item {
     }
     fix(&mut body, &finding.fix);
     Item { severity: finding.severity, head, body }
+}
+
+/// What the site has decided about: each finding in a line, with the decision; and decisions whose day is over.
+fn decided(document: &mut Document, audit: &Audit) {
+    if !audit.suppressed.is_empty() {
+        document.heading("Suppressed by the configuration");
+    }
+    for Suppressed { check, finding, by } in &audit.suppressed {
+        let (severity, message) = (finding.severity.name().to_uppercase(), &finding.message);
+        let cpus = finding.cpus.as_ref().map_or(String::new(), |it| format!("  {it}"));
+        document.labelled(check.id, format!("{severity}{cpus}  {message}"));
+        document.labelled("", Text::quiet(format!("until {}: {}", by.until, by.because)));
+    }
+    for it in &audit.expired {
+        let on = it.cpus.as_ref().map_or(String::new(), |cpus| format!(" on {}", cpus.named()));
+        let (id, until, because) = (it.check.id, &it.until, &it.because);
+        document.note(format!("No longer suppressed: {id}{on}, until {until} ({because})."));
+    }
+}
+
+/// What the site says about amounts, where it is not the default.
+fn of_site(document: &mut Document, host: &HostView) {
+    for (threshold, value) in host.thresholds.set() {
+        let (check, unit, default) = (threshold.check, threshold.unit, threshold.default);
+        document.note(format!(
+            "Threshold of this site: {check} from {value} {unit} on (default {default})."
+        ));
+    }
 }
 
 fn fix(body: &mut Vec<Block>, fix: &Fix) {

@@ -2,6 +2,7 @@
 
 use crate::check::Check;
 use crate::checks::{CHECKS, kernel_log};
+use crate::config::Ignored;
 use crate::finding::Finding;
 use facts::{HostView, Missing};
 
@@ -9,6 +10,10 @@ use facts::{HostView, Missing};
 pub struct Audit {
     /// The findings, the most severe first, each with its check.
     pub findings: Vec<(&'static Check, Finding)>,
+    /// Findings that the site has decided about: shown, and without effect on what an audit is asked.
+    pub suppressed: Vec<Suppressed>,
+    /// Decisions of the site whose day is over: their findings are among the others again.
+    pub expired: Vec<Ignored>,
     /// Checks that could not be made, with the fact that was missing.
     pub unknown: Vec<(&'static Check, Missing)>,
     /// Checks about something that this host does not have.
@@ -17,10 +22,36 @@ pub struct Audit {
     pub clean: Vec<&'static Check>,
 }
 
+/// A finding that the site has decided about.
+pub struct Suppressed {
+    /// Its check.
+    pub check: &'static Check,
+    /// The finding.
+    pub finding: Finding,
+    /// The decision.
+    pub by: Ignored,
+}
+
 impl Audit {
     /// Whether no check could say anything of the host, for better or worse.
     pub fn judged_nothing(&self) -> bool {
-        self.findings.is_empty() && self.clean.is_empty()
+        self.findings.is_empty() && self.suppressed.is_empty() && self.clean.is_empty()
+    }
+
+    /// Sets the findings apart that a site has decided about, `today` being a day as in `2026-11-20`. A finding on CPUs of which the
+    /// decision names only some stays.
+    pub fn suppress(&mut self, ignored: &[Ignored], today: &str) {
+        let (valid, expired): (Vec<&Ignored>, Vec<&Ignored>) =
+            ignored.iter().partition(|it| it.is_valid(today));
+        self.expired = expired.into_iter().cloned().collect();
+        for (check, finding) in std::mem::take(&mut self.findings) {
+            match valid.iter().find(|it| it.is_about(check, &finding)) {
+                Some(by) => {
+                    self.suppressed.push(Suppressed { check, finding, by: (*by).clone() });
+                }
+                None => self.findings.push((check, finding)),
+            }
+        }
     }
 }
 
@@ -28,6 +59,8 @@ impl Audit {
 pub fn audit(host: &HostView) -> Audit {
     let mut audit = Audit {
         findings: Vec::new(),
+        suppressed: Vec::new(),
+        expired: Vec::new(),
         unknown: Vec::new(),
         not_applicable: Vec::new(),
         clean: Vec::new(),
@@ -53,6 +86,7 @@ pub fn audit(host: &HostView) -> Audit {
 #[cfg(test)]
 mod tests {
     use super::{Audit, CHECKS, Check, audit};
+    use crate::config::Config;
     use crate::fixture::{XEON, host_of};
     use facts::Elsewhere;
 
@@ -63,6 +97,44 @@ mod tests {
 
     fn ids<T>(list: &[(&'static Check, T)]) -> Vec<&'static str> {
         list.iter().map(|(check, _)| check.id).collect()
+    }
+
+    const SLOW: &str = "//- /sys/devices/system/cpu/online\n0-1\n//- /sys/devices/system/cpu/cpufreq/policy0/scaling_driver\nacpi-cpufreq\n\
+         //- /sys/devices/system/cpu/cpufreq/policy0/scaling_governor\npowersave\n\
+         //- /sys/devices/system/cpu/cpufreq/policy0/affected_cpus\n0 1\n\
+         //- /sys/devices/system/cpu/cpufreq/policy0/related_cpus\n0 1\n";
+
+    /// The audit of a slow host whose site has decided so, on the 1st of February 2027.
+    fn decided(entry: &str) -> (Audit, Vec<&'static str>) {
+        let text = format!("ignore = [{{ id = \"slow-governor\", {entry} }}]");
+        let config = Config::parse("c", &text).unwrap();
+        let mut it = audit(&host_of(SLOW));
+        assert!(ids(&it.findings).contains(&"slow-governor"));
+        it.suppress(&config.ignored, "2027-02-01");
+        let suppressed = it.suppressed.iter().map(|it| it.check.id).collect();
+        (it, suppressed)
+    }
+
+    #[test]
+    fn what_a_site_has_decided_about_is_set_apart_until_its_day_is_over() {
+        for day in ["2027-02-01", "2031-12-31"] {
+            let (it, suppressed) = decided(&format!("until = {day}, because = 'x'"));
+            assert_eq!((suppressed, it.expired.len()), (vec!["slow-governor"], 0), "{day}");
+            assert!(!ids(&it.findings).contains(&"slow-governor"));
+        }
+        let (it, suppressed) = decided("until = 2027-01-31, because = 'x'");
+        assert_eq!((suppressed, it.expired.len()), (vec![], 1));
+        assert!(ids(&it.findings).contains(&"slow-governor"));
+    }
+
+    #[test]
+    fn a_finding_on_more_cpus_than_the_site_named_stays() {
+        let of =
+            |cpus: &str| decided(&format!("until = 2028-01-01, because = 'x', cpus = '{cpus}'")).1;
+        assert_eq!(
+            (of("0-1"), of("0-7"), of("0")),
+            (vec!["slow-governor"], vec!["slow-governor"], vec![])
+        );
     }
 
     #[test]

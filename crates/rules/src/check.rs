@@ -2,6 +2,7 @@
 
 use crate::finding::Finding;
 use facts::{HostView, Missing};
+use std::fmt;
 
 /// One thing that can be wrong with a host.
 pub struct Check {
@@ -15,6 +16,18 @@ pub struct Check {
     pub references: &'static [Reference],
     /// Judges a host: findings, or why the check is unknown or not applicable.
     pub run: fn(&HostView) -> Verdict,
+}
+
+impl PartialEq for Check {
+    fn eq(&self, other: &Check) -> bool {
+        self.id == other.id
+    }
+}
+
+impl fmt::Debug for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id)
+    }
 }
 
 /// No findings, findings, or the fact without which nothing can be said.

@@ -11,6 +11,7 @@ pub mod check;
 pub mod checks;
 mod clock;
 pub mod commands;
+pub mod config;
 pub mod curve;
 pub mod documentation;
 pub mod finding;

@@ -10,6 +10,7 @@ use host::Live;
 use report::Style;
 use report::document::Format;
 use report::json::Head;
+use rules::config::Config;
 use rules::finding::Severity;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -22,8 +23,8 @@ const FRESH: Duration = Duration::from_secs(60);
 /// Who asks for a new one gets one that is no older.
 const NEW: Duration = Duration::from_secs(2);
 
-#[derive(Default)]
 pub(super) struct Audits {
+    config: Config,
     latest: Mutex<Option<Latest>>,
 }
 
@@ -34,6 +35,8 @@ type Latest = (Instant, Arc<Audited>);
 pub(super) struct Audited {
     /// Its findings: checks with their severities.
     pub(super) findings: Vec<(&'static str, Severity)>,
+    /// The same of those that the configuration suppresses.
+    pub(super) suppressed: Vec<(&'static str, Severity)>,
     /// What kept each check from being made that could not be.
     pub(super) unknown: Vec<Obstacle>,
     verdict: String,
@@ -42,27 +45,37 @@ pub(super) struct Audited {
 }
 
 impl Audits {
+    /// Audits by the configuration of the site.
+    pub(super) fn new(config: Config) -> Audits {
+        Audits { config, latest: Mutex::default() }
+    }
+
     /// An audit that is no older than that. It may take a second; whoever else wants one waits for the same.
     ///
     /// Errors: it cannot be written as JSON.
     fn no_older_than(&self, age: Duration) -> Result<Arc<Audited>, Refusal> {
-        renewed(&mut self.latest.lock().unwrap_or_else(PoisonError::into_inner), age)
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        renewed(&mut latest, age, &self.config)
     }
 
     /// The one that figures are made of; none where it cannot be made, or is being made: nobody waits for it here.
     pub(super) fn latest(&self) -> Option<Arc<Audited>> {
-        renewed(&mut *self.latest.try_lock().ok()?, FRESH).ok()
+        renewed(&mut *self.latest.try_lock().ok()?, FRESH, &self.config).ok()
     }
 }
 
 /// The latest audit, made anew where it is older than that.
-fn renewed(latest: &mut Option<Latest>, age: Duration) -> Result<Arc<Audited>, Refusal> {
+fn renewed(
+    latest: &mut Option<Latest>,
+    age: Duration,
+    config: &Config,
+) -> Result<Arc<Audited>, Refusal> {
     if let Some((made, audited)) = latest
         && made.elapsed() < age
     {
         return Ok(Arc::clone(audited));
     }
-    let audited = Arc::new(audited()?);
+    let audited = Arc::new(audited(config)?);
     *latest = Some((Instant::now(), Arc::clone(&audited)));
     Ok(audited)
 }
@@ -73,6 +86,7 @@ impl Audited {
     pub(super) fn of(findings: Vec<(&'static str, Severity)>, unknown: Vec<Obstacle>) -> Audited {
         Audited {
             findings,
+            suppressed: vec![("turbo-off", Severity::Medium)],
             unknown,
             verdict: String::new(),
             text: String::new(),
@@ -82,18 +96,20 @@ impl Audited {
 }
 
 /// The management controller is left alone: an audit is made each minute here, whether anybody reads it or not.
-fn audited() -> Result<Audited, Refusal> {
+fn audited(config: &Config) -> Result<Audited, Refusal> {
     let source = Live::this_machine();
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let began = utc::timestamp(u64::try_from(since_1970.as_nanos()).unwrap_or(u64::MAX));
+    let since_1970_ns = u64::try_from(since_1970.as_nanos()).unwrap_or(u64::MAX);
+    let (began, today) = (utc::timestamp(since_1970_ns), utc::date(since_1970_ns));
     let head = Head { host: source.host_name(), began };
-    let host = host::view(&source);
-    let audit = engine::advised::audit(&source, &host);
+    let mut host = host::view(&source);
+    let audit = engine::advised::audit_of_site(&source, &mut host, config, &today);
     let detail = report::audit::Detail { quiet: false, verbose: false };
     let text = Format::Text(Style { color: false, width: 100 });
     let json = report::json::audit(&head, &host, &audit).map_err(Refusal::failed)?;
     Ok(Audited {
         findings: audit.findings.iter().map(|(check, it)| (check.id, it.severity)).collect(),
+        suppressed: audit.suppressed.iter().map(|it| (it.check.id, it.finding.severity)).collect(),
         unknown: audit.unknown.iter().map(|(_, missing)| missing.obstacle()).collect(),
         verdict: report::audit::verdict(&host, &audit),
         text: report::audit::document("this machine", &host, &audit, detail).render(text),

@@ -57,6 +57,7 @@ use machine::Machine;
 use now::Now;
 use peers::Peers;
 use results::Results;
+use rules::config::Config;
 use rules::watch::{Probing, View};
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -79,6 +80,8 @@ pub struct Options {
     pub interval: Duration,
     /// The folder of results.
     pub results: PathBuf,
+    /// What the site has decided about findings, and its thresholds.
+    pub config: Config,
 }
 
 /// What requests are answered from.
@@ -104,7 +107,7 @@ pub fn serve(
     interrupt: &Interrupt,
     ready: impl FnOnce(SocketAddr) -> Result<()>,
 ) -> Result<()> {
-    let Options { listener, host_names, token, interval, results } = options;
+    let Options { listener, host_names, token, interval, results, config } = options;
     let live = Live::this_machine();
     let host = host::view(&live);
     let fingerprint = Fingerprint::of(&host);
@@ -116,7 +119,7 @@ pub fn serve(
     let served = Arc::new(Served {
         machine: Machine::of(&watched, &fingerprint, interval),
         now: Now::default(),
-        audits: Audits::default(),
+        audits: Audits::new(config),
         results: Results::of(results),
         work: Work::default(),
         readings: Streams::new("readings", limits.readings),

@@ -13,6 +13,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use facts::{Obstacle, PerCpu};
 use report::openmetrics::Exposition;
+use rules::finding::Severity;
 use rules::metric::{Metric, Unit, Values};
 use rules::metrics::METRICS;
 use rules::watch::{Column, Reading, find_metric};
@@ -137,19 +138,22 @@ fn ledger(page: &mut Exposition, reading: &Reading) {
 
 fn findings(page: &mut Exposition, audited: &Audited) {
     const NAME: &str = "fullclock_findings";
-    page.family(
-        NAME,
-        "Findings of an audit that is at most a minute old, by the check that finds them",
-        "",
-    );
+    let help = "Findings of an audit that is at most a minute old, by the check that finds them";
+    counted(page, NAME, help, &audited.findings);
+    let help = "Findings of the same audit that the configuration suppresses";
+    counted(page, "fullclock_suppressed_findings", help, &audited.suppressed);
+    unknown(page, audited);
+}
+
+fn counted(page: &mut Exposition, name: &str, help: &str, findings: &[(&str, Severity)]) {
+    page.family(name, help, "");
     let mut counts: BTreeMap<(&str, &str), u32> = BTreeMap::new();
-    for (check, severity) in &audited.findings {
+    for (check, severity) in findings {
         *counts.entry((check, severity.name())).or_default() += 1;
     }
     for ((check, severity), count) in counts {
-        page.sample(NAME, &[("check", check), ("severity", severity)], count.into());
+        page.sample(name, &[("check", check), ("severity", severity)], count.into());
     }
-    unknown(page, audited);
 }
 
 /// A sample for each obstacle, 0 included: an alert on one that is gone ends at once.
@@ -167,7 +171,6 @@ fn unknown(page: &mut Exposition, audited: &Audited) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rules::finding::Severity;
     use rules::watch::fake;
 
     fn audited() -> Audited {
@@ -177,6 +180,14 @@ mod tests {
 
     fn page_of(reading: Option<&Reading>, is_open: bool) -> String {
         page(&[("version", "0.1.0"), ("kernel", "a\"b\\c\nd")], reading, Some(&audited()), is_open)
+    }
+
+    #[test]
+    fn what_the_site_suppresses_is_a_family_of_its_own() {
+        let text = page_of(None, true);
+        let suppressed = "fullclock_suppressed_findings{check=\"turbo-off\",severity=\"medium\"} 1";
+        assert!(text.contains(suppressed), "{text}");
+        assert!(!text.contains("fullclock_findings{check=\"turbo-off\""), "{text}");
     }
 
     #[test]
@@ -196,7 +207,7 @@ mod tests {
         let n_families = families.len();
         families.sort_unstable();
         families.dedup();
-        assert_eq!((families.len(), n_families), (METRICS.len() + 5, METRICS.len() + 5), "{text}");
+        assert_eq!((families.len(), n_families), (METRICS.len() + 6, METRICS.len() + 6), "{text}");
         assert!(text.ends_with("# EOF\n") && !page_of(None, false).contains("# EOF"));
     }
 

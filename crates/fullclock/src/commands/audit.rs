@@ -1,6 +1,7 @@
 //! `fullclock audit`: judges a host.
 
 use crate::cli::Arguments;
+use crate::config;
 use crate::head::head;
 use crate::output::{self, NobodyReads};
 use crate::result::AuditResultArguments;
@@ -32,12 +33,14 @@ pub(super) fn run(arguments: &Arguments, options: &AuditOptions) -> Result<ExitC
 fn judge(arguments: &Arguments, options: &AuditOptions) -> Result<ExitCode> {
     let destination = options.result.destination(&arguments.output)?;
     let what = "reading the host ...";
+    let config = config::of_host(arguments)?;
     let (host, audit, name) = output::with_progress(&arguments.output, what, || {
         let (source, name) = super::open_with_controller(arguments)?;
         let answered = Answered::new(&*source);
-        let host = host::view(&answered);
+        let mut host = host::view(&answered);
         super::refuse_nothing(&answered, &name)?;
-        let audit = advised::audit(&answered, &host);
+        let today = config::today(arguments.began);
+        let audit = advised::audit_of_site(&answered, &mut host, &config, &today);
         anyhow::Ok((host, audit, name))
     })?;
     let fail_on = arguments.audit.fail_on();

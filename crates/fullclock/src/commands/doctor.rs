@@ -1,6 +1,7 @@
 //! `fullclock doctor`: what is missing here for this program, what it would add, and its command.
 
 use crate::cli::Arguments;
+use crate::config::{self, Loaded};
 use crate::head::head;
 use crate::output;
 use crate::result::ResultArguments;
@@ -8,7 +9,7 @@ use anyhow::Result;
 use clap::Args;
 use facts::access::Access;
 use facts::{HostView, Missing, Origin};
-use report::doctor::{self, Examination};
+use report::doctor::{self, Configuration, Examination};
 use rules::means::{self, Examined};
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
@@ -25,7 +26,13 @@ pub(super) fn run(arguments: &Arguments, options: &DoctorOptions) -> Result<Exit
     let (source, name) = super::open(arguments)?;
     let (host, access, examined) =
         output::with_progress(&arguments.output, "reading the host ...", || examine(&*source));
-    let examination = Examination { host: &host, access: &access, examined: &examined };
+    let configuration = configuration(arguments);
+    let examination = Examination {
+        host: &host,
+        access: &access,
+        examined: &examined,
+        configuration: &configuration,
+    };
     destination.print(&match destination.format() {
         None => doctor::json(&head(arguments), &examination)?,
         Some(format) => {
@@ -33,6 +40,22 @@ pub(super) fn run(arguments: &Arguments, options: &DoctorOptions) -> Result<Exit
         }
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A configuration that is refused is no reason to say nothing: it is one of the things that are wrong here.
+fn configuration(arguments: &Arguments) -> Configuration {
+    match config::read(&arguments.config) {
+        Err(error) => Configuration::Refused(format!("{error:#}")),
+        Ok(_) if arguments.config.no_config => Configuration::Off,
+        Ok(Loaded { path: Some(path), config }) => Configuration::Read {
+            path: path.display().to_string(),
+            config,
+            today: config::today(arguments.began),
+        },
+        Ok(Loaded { path: None, .. }) => Configuration::Absent(
+            config::places().iter().map(|it| it.display().to_string()).collect(),
+        ),
+    }
 }
 
 fn examine(source: &dyn host::Source) -> (HostView, Access, Vec<Examined>) {

@@ -4,8 +4,10 @@
 //! before or behind a command's name. Where one has no meaning it is taken out of the command's help, and refused in
 //! both places.
 
+use super::defaults::LeftOut;
 use super::{Invocation, audit, overview};
-use crate::{build, output};
+use crate::{build, config, output};
+use anyhow::Result;
 use clap::builder::UnknownArgumentValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
@@ -22,6 +24,9 @@ struct Foreign {
 
 /// Which host is meant.
 const HOST: &[&str] = &["root", "host"];
+
+/// Which configuration is read.
+const CONFIG: &[&str] = &["config", "no_config"];
 
 const FOREIGN: &[Foreign] = &[
     Foreign {
@@ -122,6 +127,13 @@ const FOREIGN: &[Foreign] = &[
         instead: "`fullclock audit --fail-on LEVEL` judges; this command has no findings",
     },
     Foreign {
+        options: CONFIG,
+        commands: &[
+            "agent", "capture", "explain", "ledger", "net", "noise", "plan", "report", "tick",
+        ],
+        instead: "this command reads no configuration: it has no folder and no findings of its own",
+    },
+    Foreign {
         options: &["verbose"],
         commands: &["watch"],
         instead: "`--columns` names what to show, and `--json` has the reason of every missing value",
@@ -195,12 +207,21 @@ const VERBOSE: &[(&str, &str)] = &[
 ];
 
 /// Reads the command line; ends the program where it asks for help or makes no sense.
-pub(crate) fn parse() -> Invocation {
-    let mut command = command();
+///
+/// Errors: the configuration, which decides what was left out, is refused.
+pub(crate) fn parse() -> Result<Invocation> {
+    let (invocation, matches) = read(command());
+    let Some(left_out) = LeftOut::of(&matches) else { return Ok(invocation) };
+    let loaded = config::read(&invocation.arguments.config)?;
+    let command = left_out.with_defaults(command(), &loaded.config);
+    Ok(command.map_or(invocation, |command| read(command).0))
+}
+
+fn read(mut command: Command) -> (Invocation, ArgMatches) {
     let matches = command.try_get_matches_from_mut(std::env::args_os());
     let parsed = matches.and_then(|matches| {
         refuse_before_command(&mut command, &matches)?;
-        Invocation::from_arg_matches(&matches)
+        Ok((Invocation::from_arg_matches(&matches)?, matches))
     });
     parsed.unwrap_or_else(|error| exit(&error.format(&mut command)))
 }
@@ -341,6 +362,17 @@ mod tests {
             for path in foreign.commands {
                 assert!(below(&mut command, path).is_some(), "{path}");
             }
+        }
+    }
+
+    #[test]
+    fn a_command_without_a_configuration_has_no_folder_that_it_could_set() {
+        let mut command = Invocation::command();
+        let without = FOREIGN.iter().filter(|it| it.options == CONFIG);
+        for path in without.flat_map(|it| it.commands) {
+            let below = below(&mut command, path).unwrap();
+            let has = |id| below.get_arguments().any(|it| it.get_id() == id);
+            assert!(!has("state_dir") && !has("results"), "{path}");
         }
     }
 

@@ -7,6 +7,7 @@ mod capture;
 pub(crate) mod certificate;
 pub(crate) mod change;
 pub(crate) mod compare;
+mod defaults;
 mod doctor;
 mod experiment;
 mod explain;

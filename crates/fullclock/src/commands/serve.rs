@@ -1,6 +1,7 @@
 //! `fullclock serve`: this machine in a browser.
 
 use crate::cli::Arguments;
+use crate::config;
 use crate::output;
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -90,6 +91,7 @@ pub(super) fn run(arguments: &Arguments, options: &ServeArguments) -> Result<Exi
         token: token.clone(),
         interval: options.interval,
         results: results_folder(options.results.as_deref())?,
+        config: config::read(&arguments.config)?.config,
     };
     web::serve(served, &interrupt, |at| {
         output::print(&format!("serving http://{at}/\n"))?;

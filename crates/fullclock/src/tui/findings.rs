@@ -16,6 +16,8 @@ pub(crate) struct Findings {
     verdict: String,
     /// The worst first.
     found: Vec<Found>,
+    /// How many the configuration suppresses.
+    n_suppressed: usize,
     /// All of the audit.
     document: Document,
 }
@@ -39,6 +41,7 @@ impl Findings {
         Findings {
             verdict: report::audit::verdict(host, audit),
             found: audit.findings.iter().map(|(check, it)| found(check, it)).collect(),
+            n_suppressed: audit.suppressed.len(),
             document: report::audit::document(name, host, audit, detail),
         }
     }
@@ -79,10 +82,13 @@ pub(super) fn lines(
     (columns, height): (u16, usize),
     theme: Theme,
 ) -> Vec<Line<'static>> {
-    let words = match findings.map(|it| it.found.len()) {
+    let mut words = match findings.map(|it| it.found.len()) {
         None | Some(0) => vec!["findings".to_owned()],
         Some(n) => vec![counted(n, "finding"), "f shows all".to_owned()],
     };
+    if let Some(n) = findings.map(|it| it.n_suppressed).filter(|it| *it > 0) {
+        words.insert(1, format!("{n} suppressed"));
+    }
     let mut lines = vec![Line::styled(rule(&words, columns, theme), ASIDE)];
     let room = height.saturating_sub(1);
     let columns = usize::from(columns);
@@ -146,4 +152,34 @@ fn head(found: &Found, theme: Theme) -> Line<'static> {
         Span::styled(format!("{severity:MARGIN$}"), theme.severity(found.severity)),
         Span::styled(found.check, HEADING),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::Colors;
+    use rules::config::Config;
+
+    const SLOW: &str = "//- /sys/devices/system/cpu/online\n0-1\n//- /sys/devices/system/cpu/cpufreq/policy0/scaling_driver\nacpi-cpufreq\n\
+        //- /sys/devices/system/cpu/cpufreq/policy0/scaling_governor\npowersave\n\
+        //- /sys/devices/system/cpu/cpufreq/policy0/affected_cpus\n0 1\n\
+        //- /sys/devices/system/cpu/cpufreq/policy0/related_cpus\n0 1\n";
+
+    #[test]
+    fn what_the_site_suppresses_is_counted_and_is_on_the_page() {
+        let text =
+            "ignore = [{ id = 'slow-governor', until = 2999-01-01, because = 'saves power' }]";
+        let host = host::view(&host::Captured::excerpt(SLOW).unwrap());
+        let mut audit = rules::audit::audit(&host);
+        audit.suppress(&Config::parse("c", text).unwrap().ignored, "2026-11-27");
+        let findings = Findings::of("db1", &host, &audit);
+        let theme = Theme { colors: Colors::None, unicode: true };
+        let lines = lines(Some(&findings), (80, 5), theme);
+        assert!(lines[0].to_string().contains("1 suppressed"), "{lines:?}");
+        let page = findings.page(80).join("\n");
+        for words in ["Suppressed by the configuration", "slow-governor", "2999-01-01: saves power"]
+        {
+            assert!(page.contains(words), "{page}");
+        }
+    }
 }

@@ -16,6 +16,7 @@ mod certificate;
 mod change;
 mod command_line;
 mod compare;
+mod config;
 mod cut_short;
 mod database;
 mod doctor;

@@ -15,6 +15,7 @@ pub(crate) struct DoctorDocument<'a> {
     machine: Machine<'a>,
     /// As whom the program runs; null where unknown, and of a copy of a host.
     user: Option<User>,
+    config: Configuration<'a>,
     /// What is missing first, and of that first what would make most checks of this host known.
     means: Vec<Means<'a>>,
 }
@@ -27,6 +28,33 @@ struct User {
     /// The CPUs that the program may run on.
     #[schemars(regex(pattern = "^[0-9,-]*$"))]
     cpus: String,
+}
+
+/// What became of the configuration.
+#[derive(Serialize, JsonSchema)]
+struct Configuration<'a> {
+    /// absent: there is no file; off: --no-config; read: it holds; refused: commands that read it do not run.
+    #[schemars(extend("enum" = ["absent", "off", "read", "refused"]))]
+    state: &'static str,
+    /// The file that was read.
+    path: Option<&'a str>,
+    /// Why it is refused.
+    error: Option<&'a str>,
+    /// Its entries of `ignore`.
+    ignore: Vec<Ignored<'a>>,
+}
+
+/// An entry of `ignore`.
+#[derive(Serialize, JsonSchema)]
+struct Ignored<'a> {
+    check: Id<'static>,
+    /// null where it is about all CPUs.
+    cpus: Option<String>,
+    /// The last day, UTC.
+    until: &'a str,
+    because: &'a str,
+    /// Whether its day is not over.
+    in_effect: bool,
 }
 
 /// One thing that the program can use.
@@ -72,8 +100,28 @@ pub fn json(head: &Head, examination: &Examination<'_>) -> Result<String> {
         opening: head.opening(),
         machine: Machine::of(examination.host),
         user: rights.map(|it| User { uid: it.user, cpus: it.cpus.to_string() }),
+        config: configuration(examination.configuration),
         means: examination.examined.iter().map(means).collect(),
     })
+}
+
+fn configuration(found: &super::Configuration) -> Configuration<'_> {
+    let of = |state| Configuration { state, path: None, error: None, ignore: Vec::new() };
+    match found {
+        super::Configuration::Absent(_) => of("absent"),
+        super::Configuration::Off => of("off"),
+        super::Configuration::Refused(why) => Configuration { error: Some(why), ..of("refused") },
+        super::Configuration::Read { path, config, today } => {
+            let ignore = config.ignored.iter().map(|it| Ignored {
+                check: Id(it.check.id),
+                cpus: it.cpus.as_ref().map(ToString::to_string),
+                until: &it.until,
+                because: &it.because,
+                in_effect: it.is_valid(today),
+            });
+            Configuration { path: Some(path), ignore: ignore.collect(), ..of("read") }
+        }
+    }
 }
 
 fn means(it: &Examined) -> Means<'_> {

@@ -11,6 +11,7 @@ use crate::wording::{capital, once_then_nothing};
 use facts::HostView;
 use facts::access::Access;
 use facts::quantity::counted;
+use rules::config::Config;
 use rules::means::{Examined, Kind, Provision, State};
 use std::collections::BTreeSet;
 
@@ -25,6 +26,27 @@ pub struct Examination<'a> {
     pub access: &'a Access,
     /// Each thing, what is missing first.
     pub examined: &'a [Examined],
+    /// What became of the configuration.
+    pub configuration: &'a Configuration,
+}
+
+/// What became of the configuration.
+pub enum Configuration {
+    /// There is none at these places.
+    Absent(Vec<String>),
+    /// The user wanted none.
+    Off,
+    /// It was read.
+    Read {
+        /// The file.
+        path: String,
+        /// What it says.
+        config: Config,
+        /// The day, as in `2026-11-20`.
+        today: String,
+    },
+    /// It may not be obeyed, or makes no sense; why.
+    Refused(String),
 }
 
 /// What is missing on the host called `name`; if `verbose`, also what is not needed there, and what shows each thing.
@@ -44,12 +66,12 @@ pub fn document(name: &str, examination: &Examination<'_>, verbose: bool) -> Doc
         list(&mut document, "Not needed here", examination.examined, not_needed);
     } else {
         let is_here = |it: &&Examined| matches!(it.state, State::Here(_));
-        let here: Vec<&str> =
-            examination.examined.iter().filter(is_here).map(|it| it.means.id).collect();
-        if !here.is_empty() {
-            document.labelled("Here", here.join(", "));
-        }
+        let here = examination.examined.iter().filter(is_here).map(|it| it.means.id);
+        document.heading("Here");
+        document.paragraph(here.collect::<Vec<_>>().join(", "));
     }
+    document.heading("Configuration");
+    configuration(&mut document, examination.configuration);
     let more =
         if verbose { "" } else { " `-v` says what shows each, and what is not needed here." };
     document.note(Text::sentence(&format!(
@@ -67,6 +89,41 @@ fn describe_user(examination: &Examination<'_>) -> String {
     };
     let parts = [Some(describe(examination.host)).filter(|it| !it.is_empty()), user];
     capital(&parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+}
+
+fn configuration(document: &mut Document, configuration: &Configuration) {
+    let (path, config, today) = match configuration {
+        Configuration::Absent(places) => {
+            document.paragraph(format!("None: there is no {}.", places.join(", and no ")));
+            return;
+        }
+        Configuration::Off => {
+            document.paragraph(Text::sentence("None is read (`--no-config`)."));
+            return;
+        }
+        Configuration::Refused(why) => {
+            document.paragraph(&**why);
+            return;
+        }
+        Configuration::Read { path, config, today } => (path, config, today),
+    };
+    document.labelled("read", Text::code(&**path));
+    for it in &config.ignored {
+        let on = it.cpus.as_ref().map_or(String::new(), |cpus| format!(" on {}", cpus.named()));
+        let (id, until, because) = (it.check.id, &it.until, &it.because);
+        let does = if it.is_valid(today) { "suppresses" } else { "no longer suppresses" };
+        document.labelled("", format!("{does} {id}{on}, until {until}: {because}"));
+    }
+    for (threshold, value) in config.thresholds.set() {
+        document.labelled("", format!("{} from {value} {} on", threshold.check, threshold.unit));
+    }
+    let folders = [("journal", &config.state), ("results", &config.results)];
+    for (what, folder) in folders {
+        document.extend(folder.iter().map(|it| Block::labelled("", format!("{what} in {it}"))));
+    }
+    if let Some(listen) = config.listen {
+        document.labelled("", format!("serve listens at {listen}"));
+    }
 }
 
 fn is_tool(it: &Examined) -> bool {
@@ -244,7 +301,20 @@ mod tests {
         ));
         access.exits = Err(Missing::denied("times of tasks that ended (taskstats)"));
         let examined = rules::means::examine(&host, &access, &audit);
-        let examination = Examination { host: &host, access: &access, examined: &examined };
+        let text = "ignore = [\n{ id = 'turbo-off', until = 2027-01-31, because = 'licence' },\n\
+                    { id = 'slow-governor', cpus = '0-1', until = 2026-01-31, because = 'rack' },\n]\n\
+                    [folders]\nstate = '/s'\n[thresholds]\nstolen-time = 3\n";
+        let configuration = Configuration::Read {
+            path: "/etc/fullclock/config.toml".to_owned(),
+            config: Config::parse("c", text).unwrap(),
+            today: "2026-11-27".to_owned(),
+        };
+        let examination = Examination {
+            host: &host,
+            access: &access,
+            examined: &examined,
+            configuration: &configuration,
+        };
         let short = document("this machine", &examination, false);
         insta::assert_snapshot!("user", in_every_form(&short));
         let long = document("this machine", &examination, true);

@@ -1,9 +1,10 @@
 //! An audit: `schemas/audit-2.json`.
 
 use super::{Head, Id, Machine, Opening, Reason, Source, pretty, references};
-use facts::{HostView, Missing};
-use rules::audit::Audit;
+use facts::{HostView, Missing, site};
+use rules::audit::{self, Audit};
 use rules::check::Check;
+use rules::config::Ignored;
 use rules::finding;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,6 +18,12 @@ pub(crate) struct AuditDocument<'a> {
     machine: Machine<'a>,
     /// Worst first.
     findings: Vec<Finding<'a>>,
+    /// Findings that the configuration suppresses: without effect on `--fail-on`.
+    suppressed: Vec<Suppressed<'a>>,
+    /// Entries of the configuration whose day is over: what they were about is among the findings.
+    expired_suppressions: Vec<Decision<'a>>,
+    /// Thresholds of checks that the configuration sets.
+    thresholds: Vec<Threshold>,
     /// Checks that could not be made. They are not clean.
     unknown: Vec<WithoutVerdict<'a>>,
     /// Checks about something that this host does not have.
@@ -47,6 +54,39 @@ struct Finding<'a> {
     settings: &'a [String],
     #[schemars(length(min = 1))]
     references: Vec<Source>,
+}
+
+/// A finding that the site has decided about.
+#[derive(Serialize, JsonSchema)]
+struct Suppressed<'a> {
+    #[serde(flatten)]
+    finding: Finding<'a>,
+    /// The last day, UTC.
+    #[schemars(regex(pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"))]
+    until: &'a str,
+    #[schemars(length(min = 1))]
+    because: &'a str,
+}
+
+/// An entry of `ignore` in the configuration.
+#[derive(Serialize, JsonSchema)]
+struct Decision<'a> {
+    check: Id<'static>,
+    /// null where it is about all CPUs.
+    cpus_named: Option<String>,
+    /// The last day, UTC.
+    #[schemars(regex(pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"))]
+    until: &'a str,
+    because: &'a str,
+}
+
+/// From which amount on a check finds something here.
+#[derive(Serialize, JsonSchema)]
+struct Threshold {
+    check: Id<'static>,
+    value: f64,
+    unit: &'static str,
+    default: f64,
 }
 
 /// Some of the CPUs that were looked at.
@@ -120,10 +160,36 @@ pub fn audit(head: &Head, host: &HostView, audit: &Audit) -> Result<String> {
         opening: head.opening(),
         machine: Machine::of(host),
         findings: audit.findings.iter().map(|(check, it)| finding(check, it)).collect(),
+        suppressed: audit.suppressed.iter().map(suppressed).collect(),
+        expired_suppressions: audit.expired.iter().map(decision).collect(),
+        thresholds: host.thresholds.set().iter().map(threshold).collect(),
         unknown: audit.unknown.iter().map(without_verdict).collect(),
         not_applicable: audit.not_applicable.iter().map(without_verdict).collect(),
         clean: audit.clean.iter().map(|check| Id(check.id)).collect(),
     })
+}
+
+fn suppressed(it: &audit::Suppressed) -> Suppressed<'_> {
+    let audit::Suppressed { check, finding: found, by } = it;
+    Suppressed { finding: finding(check, found), until: &by.until, because: &by.because }
+}
+
+fn decision(it: &Ignored) -> Decision<'_> {
+    Decision {
+        check: Id(it.check.id),
+        cpus_named: it.cpus.as_ref().map(ToString::to_string),
+        until: &it.until,
+        because: &it.because,
+    }
+}
+
+fn threshold((threshold, value): &(&'static site::Threshold, f64)) -> Threshold {
+    Threshold {
+        check: Id(threshold.check),
+        value: *value,
+        unit: threshold.unit,
+        default: threshold.default,
+    }
 }
 
 fn finding<'a>(check: &'static Check, finding: &'a finding::Finding) -> Finding<'a> {

@@ -2,10 +2,13 @@
 //!
 //! The screen never waits for a sample: both threads send what they have, and are told what to do in between.
 
+use crate::config;
 use crate::tui::{Effect, Feed, Findings};
 use anyhow::Result;
+use engine::clock::since_1970;
 use engine::sampling::{Replay, Watched};
 use host::Live;
+use rules::config::Config;
 use rules::watch::{Probing, Reading};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -49,11 +52,12 @@ const BETWEEN_AUDITS: Duration = Duration::from_secs(60);
 
 /// Audits this machine now and then until nobody listens any more, on a thread of its own: neither samples nor the screen wait for
 /// it. The management controller is left alone.
-pub(super) fn audit(stop: &Receiver<()>, mut tell: impl FnMut(News) -> bool) {
+pub(super) fn audit(stop: &Receiver<()>, config: &Config, mut tell: impl FnMut(News) -> bool) {
     loop {
         let source = Live::this_machine();
-        let host = host::view(&source);
-        let audit = engine::advised::audit(&source, &host);
+        let mut host = host::view(&source);
+        let today = config::today(since_1970());
+        let audit = engine::advised::audit_of_site(&source, &mut host, config, &today);
         let findings = Findings::of("this machine", &host, &audit);
         let is_heard = tell(News::Audited(Arc::new(findings)));
         if !is_heard || stop.recv_timeout(BETWEEN_AUDITS) != Err(RecvTimeoutError::Timeout) {

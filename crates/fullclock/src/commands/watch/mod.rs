@@ -9,6 +9,7 @@ mod screen;
 mod server;
 
 use crate::cli::{Arguments, cpu_list};
+use crate::config;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use client::{ClientArguments, Listening};
@@ -20,6 +21,7 @@ use facts::{CpuSet, quantity};
 use host::Recording;
 use host::tape::{Existing, Writer};
 use report::samples::Selection;
+use rules::config::Config;
 use rules::watch::{Probing, View};
 use server::ServerArguments;
 use std::ffi::OsString;
@@ -110,6 +112,10 @@ pub(super) fn run(arguments: &Arguments, options: &WatchArguments) -> Result<Exi
             lines::replay(arguments, options, selection, replay)
         };
     }
+    let config = match is_screen {
+        true => config::read(&arguments.config)?.config,
+        false => Config::default(),
+    };
     let interrupt = Interrupt::listen()?;
     // What makes no sense is known before anything is measured.
     let listening = options.client.listen(!options.command.is_empty(), is_screen)?;
@@ -121,7 +127,7 @@ pub(super) fn run(arguments: &Arguments, options: &WatchArguments) -> Result<Exi
     listening.iter().for_each(|it| watched.listen(it.ear.clone()));
     let live = Live { watched, listening, interrupt };
     if is_screen {
-        return screen::live(arguments, options, live);
+        return screen::live(arguments, options, live, config);
     }
     let status = lines::live(arguments, options, selection, live)?;
     Ok(status.map_or(ExitCode::SUCCESS, exit_code))

@@ -12,6 +12,7 @@ use engine::measure::command::{Output, Workload, exit_code};
 use engine::measure::hearing::Ear;
 use engine::sampling::{Replay, Watched};
 use ratatui::crossterm::event::{self, Event};
+use rules::config::Config;
 use rules::watch::Machine;
 use std::fs::File;
 use std::io::{Seek, Write};
@@ -41,6 +42,7 @@ pub(super) fn live(
     arguments: &Arguments,
     options: &WatchArguments,
     live: Live,
+    config: Config,
 ) -> Result<ExitCode> {
     let Live { mut watched, listening, interrupt } = live;
     let ear = listening.as_ref().and_then(Listening::of_command);
@@ -63,7 +65,7 @@ pub(super) fn live(
     let news = news_to(tell.clone());
     // Nobody waits for its end: it only reads.
     thread("audits", move || {
-        feed::audit(&audits_stop, news);
+        feed::audit(&audits_stop, &config, news);
         Ok(())
     })?;
     let session = Session { effect, interrupt, workload, announced: false };

@@ -10,6 +10,7 @@ use crate::finding::{Confidence, Finding};
 use crate::kernel_threads::{Kind, Named};
 use crate::loss_scale::deviations::{UNKNOWN_THREAD, WANTED_WORK};
 use crate::loss_scale::{self, Lost};
+use facts::site::KERNEL_THREAD;
 use facts::system::process::{Process, kernel_threads};
 use facts::{HostView, Missing};
 use std::time::Duration;
@@ -81,9 +82,10 @@ fn run(host: &HostView) -> Verdict {
     }
     let uptime = *host.kernel.uptime.as_ref()?;
     let (mut busy, mut unknown) = (Vec::new(), None);
+    let least = host.thresholds.share_of(&KERNEL_THREAD);
     for thread in threads.into_iter().filter(|it| !it.name.starts_with("kipmi")) {
         match busy_one(thread, uptime) {
-            Ok(found) => busy.extend(found),
+            Ok(found) => busy.extend(found.filter(|it| it.share >= least)),
             Err(missing) => unknown = unknown.or(Some(missing)),
         }
     }

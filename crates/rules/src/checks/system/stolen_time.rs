@@ -9,6 +9,7 @@ use crate::finding::{Confidence, Finding};
 use crate::hypervisors::less_steal;
 use crate::loss_scale::Lost;
 use crate::loss_scale::deviations::STOLEN;
+use facts::site::STOLEN_TIME;
 use facts::{HostView, Missing, Why};
 
 pub(crate) const CHECK: Check = Check {
@@ -62,6 +63,9 @@ fn run(host: &HostView) -> Verdict {
     let wanted = time.total().saturating_sub(free);
     let share = time.steal as f64 / wanted.max(1) as f64;
     let of_all = time.steal as f64 / time.total().max(1) as f64;
+    if share < host.thresholds.share_of(&STOLEN_TIME) {
+        return Ok(Vec::new());
+    }
     let Some(lost) = lost(share, of_all) else { return Ok(Vec::new()) };
     let message = format!(
         "{:.1} % of the time its CPUs had work for was given to others, on average since boot",

@@ -7,6 +7,7 @@
 use super::housekeeping;
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
+use facts::site::ISOLATED_INTERRUPTS;
 use facts::system::interrupts::Interrupt;
 use facts::system::isolation::Purpose;
 use facts::{CpuSet, Fact, HostView, Missing};
@@ -62,7 +63,8 @@ fn run(host: &HostView) -> Verdict {
     came.sort_by_key(|&(count, number, _)| (std::cmp::Reverse(count), number));
     let count = came.iter().fold(0u64, |sum, &(count, ..)| sum.saturating_add(count));
     let per_second = count as f64 / seconds;
-    if per_second >= SOME_PER_SECOND && count > OF_SETTING_UP {
+    let least = host.thresholds.of(&ISOLATED_INTERRUPTS);
+    if per_second >= SOME_PER_SECOND.max(least) && count > OF_SETTING_UP {
         return Ok(vec![have_come(host, &isolated, &came, per_second)]);
     }
     Ok(may_come(host, &isolated)?.into_iter().collect())

@@ -5,6 +5,7 @@ use super::{lost_periods, with_cost, with_counts, with_evidence, with_fix};
 use crate::finding::{Confidence, Finding};
 use crate::work::OWN_NAME;
 use facts::HostView;
+use facts::site::THROTTLED_PERIODS;
 use facts::system::cgroup::{LimitedGroup, ThrottledGroup};
 use facts::system::process::Process;
 
@@ -70,8 +71,10 @@ fn worst_first(host: &HostView) -> Vec<&ThrottledGroup> {
         let is_same = |it: &&LimitedGroup| it.folder == group.folder && it.version == group.version;
         own.iter().find(is_same).is_some_and(|it| !has_others(host, it))
     };
+    let least = host.thresholds.share_of(&THROTTLED_PERIODS);
     let mut groups: Vec<&ThrottledGroup> = all
         .iter()
+        .filter(|it| it.throttling.share() >= least)
         .filter(|it| {
             it.throttling.n_periods >= ENOUGH_PERIODS && it.throttling.share() >= SOMETIMES
         })

@@ -1,0 +1,107 @@
+//! The configuration of this machine's site: where it is, whether it may be obeyed, and what it says to the command line.
+//!
+//! Root reads only /etc: what it obeys is not for others to write. Sources: the XDG Base Directory Specification 0.8 for `XDG_CONFIG_HOME`,
+//! which a relative path does not count for.
+
+use crate::cli::{Arguments, ConfigArguments};
+use crate::output;
+use anyhow::{Context, Result, anyhow};
+use facts::utc;
+use host::trusted_file;
+use rules::config::{Config, LARGEST};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// For all users.
+const OF_HOST: &str = "/etc/fullclock/config.toml";
+
+/// What was read.
+pub(crate) struct Loaded {
+    /// The file; `None` where there is none, or none is to be read.
+    pub(crate) path: Option<PathBuf>,
+    /// What it says.
+    pub(crate) config: Config,
+}
+
+/// What holds for the host that the options name. A copy of another host is not of this machine's site, unless the user names the
+/// configuration.
+///
+/// Errors: those of [`read`].
+pub(crate) fn of_host(arguments: &Arguments) -> Result<Config> {
+    let is_copy = arguments.host.root.is_some() || arguments.host.host.is_some();
+    if is_copy && arguments.config.config.is_none() {
+        return Ok(Config::default());
+    }
+    Ok(read(&arguments.config)?.config)
+}
+
+/// Reads the configuration that the options name, or that of this machine and user.
+///
+/// Errors: the file may have been written by others, is none, or says what makes no sense; one that the user named is absent.
+pub(crate) fn read(arguments: &ConfigArguments) -> Result<Loaded> {
+    let Some(path) = path(arguments) else {
+        return Ok(Loaded { path: None, config: Config::default() });
+    };
+    let config =
+        read_file(&path).context("the configuration is refused; --no-config does without it")?;
+    Ok(Loaded { path: Some(path), config })
+}
+
+/// The file that is read, if any.
+fn path(arguments: &ConfigArguments) -> Option<PathBuf> {
+    match &arguments.config {
+        _ if arguments.no_config => None,
+        Some(named) => Some(named.clone()),
+        // Where there is none, it does not matter who could write the folders on the way.
+        None => places().into_iter().find(|it| it.symlink_metadata().is_ok()),
+    }
+}
+
+/// Where a configuration is looked for, the first one found being read.
+pub(crate) fn places() -> Vec<PathBuf> {
+    places_of(host::ownership::is_root(), output::variable)
+}
+
+fn places_of(is_root: bool, variable: impl Fn(&str) -> Option<String>) -> Vec<PathBuf> {
+    let absolute = |name| variable(name).map(PathBuf::from).filter(|it| it.is_absolute());
+    let own = || absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")));
+    let own = if is_root { None } else { own() };
+    let own = own.map(|it| it.join("fullclock/config.toml"));
+    own.into_iter().chain([PathBuf::from(OF_HOST)]).collect()
+}
+
+fn read_file(path: &Path) -> Result<Config> {
+    let name = path.display().to_string();
+    let bytes =
+        trusted_file::read(path, LARGEST)?.with_context(|| format!("{name} does not exist"))?;
+    let text = String::from_utf8(bytes).map_err(|_| anyhow!("{name} is not UTF-8 text"))?;
+    Config::parse(&name, &text).map_err(|error| anyhow!(error))
+}
+
+/// The day, UTC, as in `2026-11-20`.
+pub(crate) fn today(since_1970: Duration) -> String {
+    utc::date(u64::try_from(since_1970.as_nanos()).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn root_reads_etc_only_and_users_their_own_file_first() {
+        let of = |is_root, config: &str, home: &str| {
+            let variable = |name: &str| {
+                let value = if name == "HOME" { home } else { config };
+                Some(value.to_owned()).filter(|it| !it.is_empty())
+            };
+            let places = places_of(is_root, variable);
+            places.iter().map(|it| it.display().to_string()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(of(true, "/c", "/root"), OF_HOST);
+        assert_eq!(of(false, "/c", "/home/db"), format!("/c/fullclock/config.toml {OF_HOST}"));
+        let of_home = format!("/home/db/.config/fullclock/config.toml {OF_HOST}");
+        assert_eq!(of(false, "", "/home/db"), of_home);
+        assert_eq!(of(false, "relative", "/home/db"), of_home);
+        assert_eq!(of(false, "", ""), OF_HOST);
+    }
+}
