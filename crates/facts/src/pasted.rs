@@ -73,7 +73,7 @@ pub const FREQUENCY_INFO: Output = Output {
         "no-frequency-driver",
         "clock-not-delivered",
     ],
-    untold: "the limits of the firmware, heat and power, and of CPUs that it was not asked for (`-c all`)",
+    untold: "the limits of the firmware, heat and power, and those of CPUs that it does not show (`-c all` shows all)",
 };
 
 /// `cpupower idle-info`.

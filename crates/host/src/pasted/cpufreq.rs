@@ -167,12 +167,12 @@ impl<'a> Block<'a> {
             facts.processor.flags.insert(flag.to_owned());
         }
         if let (Some(true), Some(active)) = self.turbo {
-            match is_intels {
-                true => {
-                    facts.line("/sys/devices/system/cpu/intel_pstate/no_turbo", u8::from(!active))
-                }
-                false => facts.line("/sys/devices/system/cpu/cpufreq/boost", u8::from(active)),
-            }
+            let (file, value) = if is_intels {
+                ("intel_pstate/no_turbo", u8::from(!active))
+            } else {
+                ("cpufreq/boost", u8::from(active))
+            };
+            facts.line(&format!("/sys/devices/system/cpu/{file}"), value);
         }
     }
 }

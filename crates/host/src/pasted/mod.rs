@@ -59,7 +59,7 @@ pub fn read(text: &str) -> Pasted {
         outputs.extend(read(text, &mut facts).map(|line| (line, *output)));
     }
     outputs.sort_by_key(|it| it.0);
-    Pasted { outputs, host: Captured::pasted(facts.answers()) }
+    Pasted { outputs, host: facts.answers().host() }
 }
 
 /// What texts tell of one host. Of what several tell, the first in the list of shapes counts.

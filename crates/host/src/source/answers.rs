@@ -1,6 +1,6 @@
 //! Answers of a host, and the one way to write them down as a capture.
 
-use super::captured::{Answer, HEADER, IMPORTED, IMPORTED_FROM, link_key};
+use super::captured::{Answer, Captured, HEADER, IMPORTED, IMPORTED_FROM, link_key};
 use crate::redact::Redactor;
 use facts::ipmi::is_question;
 use facts::{Origin, Why, msr};
@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 /// What a host answered, by the name of the question.
 #[derive(Clone, Debug, Default)]
-pub struct Answers(pub(super) BTreeMap<String, Answer>);
+pub struct Answers(BTreeMap<String, Answer>);
 
 /// What a capture must not tell, and what it must not lose, of the host it is of.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +52,11 @@ impl Answers {
 
     pub(crate) fn insert(&mut self, name: String, answer: Answer) {
         self.0.insert(name, answer);
+    }
+
+    /// A host that gives these answers and no others. Everything else was not collected.
+    pub fn host(self) -> Captured {
+        Captured::of_answers(self.0)
     }
 
     /// The capture of all answers, redacted, in the order of their names. With the origin `Tree` it says

@@ -20,7 +20,6 @@
 //! with `//- `, `!` or `\` has a `\` before it; a lone `\` at the end says that the last line has no newline.
 
 use super::absence::{self, At, Kept};
-use super::answers::Answers;
 use super::{Counter, Source, check_names, cpuid_name, within_limit};
 use facts::collectors::{self, Known};
 use facts::ipmi::{Question, bytes as bytes_of};
@@ -92,9 +91,9 @@ impl Captured {
         Ok(Captured { is_excerpt: true, answers: answers(text, 1)?, ..Captured::empty() })
     }
 
-    /// A host of which nothing is known but these answers, as somebody pasted them.
-    pub fn pasted(answers: Answers) -> Captured {
-        Captured { origin: Origin::Tree, answers: answers.0, ..Captured::empty() }
+    /// A host of which nothing is known but these answers, which somebody else collected.
+    pub(super) fn of_answers(answers: BTreeMap<String, Answer>) -> Captured {
+        Captured { origin: Origin::Tree, answers, ..Captured::empty() }
     }
 
     /// A capture in which nothing was asked: every fact of the host is missing.

@@ -45,7 +45,7 @@ pub(super) fn explain(text: &str, _host: &HostView) -> Option<Found> {
         }
     }
     let line = first?;
-    faults.sort_by(|a, b| b.0.cmp(&a.0));
+    faults.sort_by_key(|it| std::cmp::Reverse(it.0));
     let n_more = faults.len().saturating_sub(MOST_NAMED);
     let mut meaning: Vec<String> = faults.into_iter().take(MOST_NAMED).map(|it| it.1).collect();
     if n_more > 0 {
