@@ -3,7 +3,7 @@
 //! One service, whose name never changes: services that come and go with the findings would be new, and then vanished, at each discovery.
 //! The details of the service name each finding. The exit code is 0: the agent takes the state from the line.
 
-use super::{Audited, Format, Plugin, State, line_of, plugin_line, put};
+use super::{Audited, Format, Plugin, State, line_of, line_of_suppressed, plugin_line, put};
 use crate::audit;
 use facts::quantity::counted;
 use serde_json::Result;
@@ -24,6 +24,9 @@ fn write(audited: &Audited<'_>) -> Result<String> {
         let mark = mark(audited.state_of(finding));
         let text = text_of(&line_of(check.id, finding));
         put(&mut line, format_args!("{NEW_LINE}{}: {text}{mark}", finding.severity.name()));
+    }
+    for it in &audited.audit.suppressed {
+        put(&mut line, format_args!("{NEW_LINE}{}", text_of(&line_of_suppressed(it))));
     }
     let unknown = &audited.audit.unknown;
     if !unknown.is_empty() {

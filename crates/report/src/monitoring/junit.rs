@@ -3,9 +3,10 @@
 //! A test case fails where the audit fails: by what `--fail-on` names. Other findings are the output of a test that passed, and a check
 //! that is unknown is skipped, not passed.
 
-use super::{Audited, Format, line_of, put};
+use super::{Audited, Format, line_of, line_of_suppressed, put};
 use crate::harmless::{harmless, harmless_lines};
 use facts::Missing;
+use rules::audit::Suppressed;
 use rules::check::Check;
 use rules::checks::CHECKS;
 use rules::finding::Finding;
@@ -16,6 +17,7 @@ pub(super) const FORMAT: Format = Format { name: "junit", write, plugin: None };
 /// What came of a check.
 enum Outcome<'a> {
     Found(Vec<&'a Finding>),
+    Suppressed(Vec<&'a Suppressed>),
     Unknown(&'a Missing),
     NotApplicable(&'a Missing),
     Clean,
@@ -57,6 +59,11 @@ fn outcome<'a>(audited: &'a Audited<'_>, check: &Check) -> Option<Outcome<'a>> {
     if !found.is_empty() {
         return Some(Outcome::Found(found));
     }
+    let suppressed: Vec<&Suppressed> =
+        audit.suppressed.iter().filter(|it| is_it(it.check)).collect();
+    if !suppressed.is_empty() {
+        return Some(Outcome::Suppressed(suppressed));
+    }
     let reason =
         |list: &'a [(&'static Check, Missing)]| list.iter().find(|it| is_it(it.0)).map(|it| &it.1);
     let is_clean = || audit.clean.iter().any(|it| is_it(it)).then_some(Outcome::Clean);
@@ -81,6 +88,12 @@ fn case(
         Outcome::NotApplicable(missing) => {
             tally.skipped += 1;
             put(cases, format_args!("<skipped message=\"does not apply: {}\"/>", of(missing)));
+        }
+        Outcome::Suppressed(all) => {
+            tally.skipped += 1;
+            let lines: Vec<String> = all.iter().map(|it| line_of_suppressed(it)).collect();
+            let message = attribute(&lines.join("; "));
+            put(cases, format_args!("<skipped message=\"{message}\"/>"));
         }
         Outcome::Unknown(missing) if audited.fail_on.unknown => {
             tally.errors += 1;

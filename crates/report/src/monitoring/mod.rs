@@ -13,7 +13,7 @@ mod tests;
 use crate::harmless::harmless;
 use crate::json::Head;
 use facts::HostView;
-use rules::audit::Audit;
+use rules::audit::{Audit, Suppressed};
 use rules::finding::{Finding, Severity};
 use serde_json::Result;
 use std::fmt::{Arguments, Write as _};
@@ -188,6 +188,12 @@ fn line_of(id: &str, finding: &Finding) -> String {
         put(&mut line, format_args!("; fix: fullclock apply {}", finding.fix.apply.join(" ")));
     }
     line
+}
+
+/// A finding that the site has decided about, in one line: it makes no state.
+fn line_of_suppressed(it: &Suppressed) -> String {
+    let Suppressed { check, finding, by } = it;
+    format!("suppressed until {} ({}): {}", by.until, by.because, line_of(check.id, finding))
 }
 
 /// Text as one line of a plugin's output, where a `|` begins the performance data and nothing escapes it: U+2758, which looks like it,

@@ -3,7 +3,7 @@
 //! The first line has the state, the verdict and the performance data; the lines after it are the long text, a finding each. The exit
 //! code is the state.
 
-use super::{Audited, Format, Plugin, State, line_of, plugin_line, put};
+use super::{Audited, Format, Plugin, State, line_of, line_of_suppressed, plugin_line, put};
 use crate::audit;
 use facts::quantity::counted;
 use serde_json::Result;
@@ -34,8 +34,18 @@ fn write(audited: &Audited<'_>) -> Result<String> {
     if n_left > 0 {
         put(&mut output, format_args!("... and {}\n", counted(n_left as u64, "more finding")));
     }
+    suppressed(audited, &mut output);
     unknown(audited, &mut output);
     Ok(output)
+}
+
+fn suppressed(audited: &Audited<'_>, output: &mut String) {
+    for it in &audited.audit.suppressed {
+        let line = plugin_line(&line_of_suppressed(it)) + "\n";
+        if output.len() + line.len() <= LONGEST {
+            *output += &line;
+        }
+    }
 }
 
 /// Checks without a verdict: how many, and where all are wanted and fit, why.

@@ -5,6 +5,7 @@
 
 use super::{Audited, Format, line_of};
 use facts::Missing;
+use rules::audit::Suppressed;
 use rules::check::Check;
 use rules::checks::CHECKS;
 use rules::finding::{Evidence, Finding, Severity};
@@ -17,8 +18,9 @@ const ROOT: &str = "HOSTROOT";
 
 fn write(audited: &Audited<'_>) -> Result<String> {
     let audit = audited.audit;
+    let found = audit.findings.iter().map(|(check, it)| result(audited, check, it));
     let results: Vec<Value> =
-        audit.findings.iter().map(|(check, it)| result(audited, check, it)).collect();
+        found.chain(audit.suppressed.iter().map(|it| suppressed(audited, it))).collect();
     let notifications: Vec<Value> =
         audit.unknown.iter().map(|(check, it)| notification(check, it)).collect();
     let run = json!({
@@ -94,6 +96,17 @@ fn result(audited: &Audited<'_>, check: &Check, finding: &Finding) -> Value {
             "apply": finding.fix.apply,
         },
     })
+}
+
+/// A finding that the site has decided about (section 3.35).
+fn suppressed(audited: &Audited<'_>, it: &Suppressed) -> Value {
+    let mut result = result(audited, it.check, &it.finding);
+    result["suppressions"] = json!([{
+        "kind": "external",
+        "status": "accepted",
+        "justification": format!("until {}: {}", it.by.until, it.by.because),
+    }]);
+    result
 }
 
 /// Where evidence was read: a file, or a register of a host.

@@ -3,9 +3,10 @@
 use super::*;
 use facts::{CpuSet, Missing};
 use host::Captured;
-use rules::audit::Audit;
+use rules::audit::{Audit, Suppressed};
 use rules::check::Check;
 use rules::checks::CHECKS;
+use rules::config::Ignored;
 use rules::finding::{Confidence, Cost};
 
 fn check(id: &str) -> &'static Check {
@@ -29,6 +30,8 @@ fn audit(findings: Vec<(&'static Check, Finding)>) -> Audit {
         unknown: vec![(check("prochot-asserted"), Missing::denied("/dev/cpu/0/msr 0x19c"))],
         not_applicable: vec![(check("turbo-off"), no_turbo)],
         clean: vec![check("no-idle-driver"), check("stolen-time")],
+        suppressed: Vec::new(),
+        expired: Vec::new(),
     }
 }
 
@@ -296,5 +299,24 @@ fn the_guide_has_the_table_of_states() {
     }
     for format in FORMATS {
         assert!(guide.contains(&format!("--format {}", format.name)), "{}", format.name);
+    }
+}
+
+/// What a site has decided about is shown by every format, and makes no state.
+#[test]
+fn a_suppressed_finding_is_shown_and_makes_no_state() {
+    let mut audit = audit(Vec::new());
+    let (check, finding) = governor("the governor powersave holds 1.9 GHz: of 3.0");
+    let because = "a laptop on a train".to_owned();
+    let by = Ignored { check, cpus: None, until: "2027-03-31".to_owned(), because };
+    audit.suppressed.push(Suppressed { check, finding, by });
+    for format in FORMATS {
+        let fail_on = FailOn { severity: Some(Severity::Info), unknown: false };
+        let (text, code) = written(format.name, &audit, fail_on, false);
+        for words in ["slow-governor", "2027-03-31", "a laptop on a train"] {
+            assert!(text.contains(words), "{}: {text}", format.name);
+        }
+        assert_eq!(code.unwrap_or_default(), 0, "{}", format.name);
+        assert!(!text.contains("<failure"), "{text}");
     }
 }
