@@ -15,6 +15,9 @@ use std::process::ExitCode;
 /// Pasted text is a line or a screen; more than this is a file given by mistake.
 const LONGEST_TEXT: u64 = 1 << 20;
 
+/// No id is as long.
+const LONGEST_WORD: usize = 64;
+
 /// The options of `fullclock explain`.
 #[derive(Args, Debug)]
 pub(crate) struct ExplainOptions {
@@ -70,7 +73,10 @@ fn unknown_subject(subject: &str) -> String {
     let shown: String = subject.chars().take(60).collect();
     let word = subject.to_lowercase();
     let distance = |id: &str| strsim::damerau_levenshtein(&word, id);
-    let near = documentation::entries().map(|it| it.id).min_by_key(|id| distance(id));
+    // A distance takes the product of both lengths.
+    let is_word = word.len() <= LONGEST_WORD;
+    let ids = documentation::entries().map(|it| it.id).filter(|_| is_word);
+    let near = ids.min_by_key(|id| distance(id));
     match near.filter(|id| distance(id) <= id.len() / 4) {
         Some(id) => {
             format!("fullclock does not know {shown:?}; did you mean `fullclock explain {id}`?")

@@ -152,8 +152,15 @@ fn is_summary(cells: &[&str]) -> bool {
     cells.first() == Some(&"-")
 }
 
+/// In MHz: no processor is faster.
+const FASTEST: f64 = 10_000.0;
+
 fn unnamed(cells: &[&str]) -> Option<Row> {
     let number = |cell: &str| cell.parse::<f64>().ok();
+    // Rows of other programs have words in them.
+    if !cells.iter().all(|it| *it == "-" || number(it).is_some()) {
+        return None;
+    }
     let triple =
         |window: &[&str]| Some((number(window[0])?, number(window[1])?, number(window[2])?));
     cells.windows(3).enumerate().find_map(|(at, window)| {
@@ -161,7 +168,9 @@ fn unnamed(cells: &[&str]) -> Option<Row> {
         // Published rows miss the product by up to 0.2 % of the clock: the counters are not read at the same
         // instant. A clock is at least 100 MHz.
         let fits = (avg - busy / 100.0 * bzy).abs() <= 1.0 + bzy * 0.005;
-        let plausible = (0.0..=100.5).contains(&busy) && window[1].contains('.') && bzy >= 100.0;
+        let plausible = (0.0..=100.5).contains(&busy)
+            && window[1].contains('.')
+            && (100.0..=FASTEST).contains(&bzy);
         let tsc = cells.get(at + 3).and_then(|cell| number(cell)).filter(|&tsc| tsc >= 500.0);
         let is_summary = is_summary(cells);
         (fits && plausible && avg >= 1.0).then_some(Row { avg, busy, bzy, tsc, is_summary })
@@ -222,6 +231,14 @@ mod tests {
         );
         assert!(said.contains("the CPU had 55 % of it"), "{said}");
         assert!(said.ends_with("2 rows of CPUs were recognised."), "{said}");
+    }
+
+    #[test]
+    fn a_row_of_another_program_is_none() {
+        let ps = "root        23  0.5  0.0 4600 4600 ?        S    Mar06   0:07 sleep";
+        assert_eq!(meaning(ps), "unknown");
+        assert_eq!(meaning("23 0.5 4600 1000 a"), "unknown");
+        assert_eq!(meaning("2508 0.5 501724 1000"), "unknown");
     }
 
     #[test]
