@@ -73,7 +73,7 @@ struct Suppressed<'a> {
 struct Decision<'a> {
     check: Id<'static>,
     /// null where it is about all CPUs.
-    cpus_named: Option<String>,
+    cpus: Option<String>,
     /// The last day, UTC.
     #[schemars(regex(pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"))]
     until: &'a str,
@@ -177,7 +177,7 @@ fn suppressed(it: &audit::Suppressed) -> Suppressed<'_> {
 fn decision(it: &Ignored) -> Decision<'_> {
     Decision {
         check: Id(it.check.id),
-        cpus_named: it.cpus.as_ref().map(ToString::to_string),
+        cpus: it.cpus.as_ref().map(ToString::to_string),
         until: &it.until,
         because: &it.because,
     }

@@ -45,7 +45,6 @@ fn every_key_is_read() {
 
 #[test]
 fn what_is_no_configuration_is_refused_with_its_place_and_what_was_expected() {
-    let entry = |more: &str| error(&format!("ignore = [{{ id = \"turbo-off\", {more} }}]"));
     for (found, expected) in [
         (error("ignor = []"), "c.toml, line 1, column 1: unknown field `ignor`"),
         (error("[serve]\nlisten = 7"), "c.toml, line 2, column 10: invalid type: integer"),
@@ -73,6 +72,21 @@ fn what_is_no_configuration_is_refused_with_its_place_and_what_was_expected() {
         ),
         (error("[thresholds]\nstolen-time = nan"), "expected 1 to 50"),
         (error("thresholds = 3"), "invalid type: integer `3`"),
+    ] {
+        is_refused(&found, expected);
+    }
+}
+
+/// It is one line that begins with the file.
+fn is_refused(found: &str, expected: &str) {
+    assert!(found.contains(expected) && found.starts_with("c.toml"), "{found}\n{expected}");
+    assert_eq!(found.lines().count(), 1, "{found}");
+}
+
+#[test]
+fn an_entry_of_ignore_that_makes_no_sense_is_refused_by_its_number() {
+    let entry = |more: &str| error(&format!("ignore = [{{ id = \"turbo-off\", {more} }}]"));
+    for (found, expected) in [
         (
             error("ignore = [{ id = \"slow-govenor\", until = 2027-01-01, because = \"x\" }]"),
             "entry 1 of ignore: id \"slow-govenor\" is not a check; did you mean slow-governor?",
@@ -107,8 +121,7 @@ fn what_is_no_configuration_is_refused_with_its_place_and_what_was_expected() {
         ),
         (entry("until = 2027-01-01, because = \"x\", why = \"y\""), "unknown field `why`"),
     ] {
-        assert!(found.contains(expected) && found.starts_with("c.toml"), "{found}\n{expected}");
-        assert_eq!(found.lines().count(), 1, "{found}");
+        is_refused(&found, expected);
     }
 }
 

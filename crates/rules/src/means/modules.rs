@@ -1,7 +1,7 @@
 //! Modules of the kernel that make files and devices which this program reads.
 
-use super::provide::{modules, nothing, readable};
-use super::{Adds, Kind, Looked, Means, NONE, State, by_fact};
+use super::provide::{modules, readable};
+use super::{Adds, Kind, Looked, Means, NONE, Provision, State, by_fact};
 use facts::Why;
 
 /// Devices of registers.
@@ -147,18 +147,10 @@ pub(super) const HSMP: Means = Means {
             Ok(_) => State::Here("the files of its driver".to_owned()),
             Err(missing) if missing.why == Why::NotCollected => State::Unknown(missing.clone()),
             Err(missing) => {
-                let by = match modules(looked, &["hsmp_acpi"]) {
-                    super::Provision::Command { now, more } => super::Provision::Command {
-                        now,
-                        more: more.map(|it| {
-                            format!("{it}; drivers of older kernels (amd_hsmp) have no such files")
-                        }),
-                    },
-                    other => nothing(match other {
-                        super::Provision::Nothing(why) => why,
-                        super::Provision::Command { now, .. } => now,
-                    }),
-                };
+                let mut by = modules(looked, &["hsmp_acpi"]);
+                if let Provision::Command { more: Some(more), .. } = &mut by {
+                    more.push_str("; drivers of older kernels (amd_hsmp) have no such files");
+                }
                 State::Lacking { seen: missing.to_string(), by }
             }
         }

@@ -5,7 +5,7 @@
 
 use super::{Looked, Provision};
 use facts::access::Capability;
-use facts::system::distribution::Family;
+use facts::system::distribution::{Distribution, Family};
 use facts::{Origin, Why};
 
 /// The family, where the distribution is known.
@@ -49,10 +49,10 @@ pub(super) fn modules(looked: &Looked<'_>, names: &[&str]) -> Provision {
             format!("at each boot: boot.kernelModules = [ {quoted} ] in /etc/nixos/configuration.nix")
         }
         Some(Family::Alpine) => format!("at each boot: {listed} in /etc/modules"),
-        _ if looked.host.distribution.as_ref().is_ok_and(|it| it.is_early_red_hat()) => {
+        _ if looked.host.distribution.as_ref().is_ok_and(Distribution::is_early_red_hat) => {
             "at each boot: the same in an executable file of /etc/sysconfig/modules whose name ends in .modules".to_owned()
         }
-        _ if looked.host.distribution.as_ref().is_ok_and(|it| it.is_early_suse()) => {
+        _ if looked.host.distribution.as_ref().is_ok_and(Distribution::is_early_suse) => {
             format!("at each boot: MODULES_LOADED_ON_BOOT=\"{all}\" in /etc/sysconfig/kernel")
         }
         _ => format!("at each boot: {listed} in /etc/modules-load.d/fullclock.conf"),
