@@ -175,7 +175,7 @@ fn of_site(document: &mut Document, host: &HostView) {
     for (threshold, value) in host.thresholds.set() {
         let (check, unit, default) = (threshold.check, threshold.unit, threshold.default);
         document.note(format!(
-            "Threshold of this site: {check} from {value} {unit} on (default {default})."
+            "Threshold of this site: {check} at least {value} {unit} (default {default})."
         ));
     }
 }

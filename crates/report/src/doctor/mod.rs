@@ -115,7 +115,7 @@ fn configuration(document: &mut Document, configuration: &Configuration) {
         document.labelled("", format!("{does} {id}{on}, until {until}: {because}"));
     }
     for (threshold, value) in config.thresholds.set() {
-        document.labelled("", format!("{} from {value} {} on", threshold.check, threshold.unit));
+        document.labelled("", format!("{}: at least {value} {}", threshold.check, threshold.unit));
     }
     let folders = [("journal", &config.state), ("results", &config.results)];
     for (what, folder) in folders {
