@@ -1,4 +1,5 @@
 //! What `fullclock --version --verbose` says of the build.
+#![expect(clippy::disallowed_methods, reason = "runs when the program is built")]
 
 use std::process::Command;
 

@@ -245,7 +245,7 @@ fn exit(error: &Error) -> ! {
     }
 }
 
-/// Whether `--version` is asked for with `--verbose`: clap looks no further than the first of them.
+/// Whether `--verbose` stands beside `--version`: clap looks no further than the first of them.
 fn is_verbose() -> bool {
     let is_short = |it: &str| it.starts_with('-') && !it.starts_with("--") && it.contains('v');
     output::command_line().iter().skip(1).any(|it| it == "--verbose" || is_short(it))

@@ -22,10 +22,17 @@ fn boots(bench: &Bench) -> anyhow::Result<Boots> {
     let boot = machines::with_systemd(&disk);
     let guarded = step("guarded", include_str!("steps/guarded.sh"));
     Ok(Boots {
-        made: bench.run(&boot, &[guarded, step("made to last", MADE)])?,
+        made: bench.run(&boot, &[served(), guarded, step("made to last", MADE)])?,
         next: bench.run(&boot, &[step("next boot", include_str!("steps/next_boot.sh"))])?,
         last: bench.run(&boot, &[step("last boot", LAST)])?,
     })
+}
+
+/// The service that packages install.
+fn served() -> Step {
+    let unit = include_str!("../../../../packaging/systemd/fullclock.service");
+    let script = include_str!("steps/served.sh");
+    step("served", &format!("cat >/tmp/fullclock.service <<'END'\n{unit}END\n{script}"))
 }
 
 fn step(name: &str, script: &str) -> Step {
@@ -56,6 +63,16 @@ const IN_FORCE: &str = "vm.stat_interval = 10\ngovernors: performance performanc
 fn expect(transcript: &Transcript, step: &str, said: &str) {
     let output = transcript.step(step).unwrap_or_else(|error| panic!("{error:#}"));
     assert_eq!(output.stdout, said, "{}\n{}", output.stderr, transcript.kernel_log);
+}
+
+#[test]
+#[ignore = "boots emulated machines; run by cargo xtask test"]
+fn the_service_of_the_packages_serves_without_root_and_asks_for_a_token() {
+    expect(
+        &BOOTS.made,
+        "served",
+        "exposed at most 2.1: 1\nuser: fullclock\nwithout a token: refused\nmetrics of CPU 1: 1\nstopped: success\n",
+    );
 }
 
 #[test]

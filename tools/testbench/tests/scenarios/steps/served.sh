@@ -1,0 +1,19 @@
+# The unit of the packages, on a disk that has neither its user nor its place: both as installation makes them.
+echo 'fullclock:x:990:990::/:/bin/false' >>/etc/passwd
+echo 'fullclock:x:990:' >>/etc/group
+program=$(command -v fullclock)
+sed "s|/usr/bin/fullclock|$program|" /tmp/fullclock.service >/etc/systemd/system/fullclock.service
+systemctl daemon-reload
+exposure=$(systemd-analyze security --no-pager fullclock.service | sed -n 's/.*exposure level[^:]*: \([0-9.]*\) .*/\1/p')
+echo "exposed at most 2.1: $(awk "BEGIN { print ($exposure <= 2.1) }")"
+systemctl start fullclock.service
+token=/var/lib/fullclock-serve/serve.token
+answers() {
+    [ -s $token ] && wget -q -O /tmp/metrics --header "Authorization: Bearer $(cat $token)" http://127.0.0.1:7077/metrics
+}
+within_a_minute answers || systemctl status --no-pager fullclock.service >&2
+echo "user: $(stat -c %U "/proc/$(systemctl show -P MainPID fullclock.service)")"
+echo "without a token: $(wget -q -O - http://127.0.0.1:7077/metrics >/dev/null 2>&1 && echo answered || echo refused)"
+echo "metrics of CPU 1: $(grep -c 'cpu="1"' /tmp/metrics | awk '{ print ($1 > 0) }')"
+systemctl stop fullclock.service
+echo "stopped: $(systemctl show -P Result fullclock.service)"
