@@ -31,6 +31,7 @@ pub(crate) enum Shell {
 /// The variable by which a shell asks this program what may follow.
 pub(crate) const VARIABLE: &str = "COMPLETE";
 
+#[expect(clippy::disallowed_methods, reason = "files that the user asked for, in a folder of his")]
 pub(super) fn run(options: &ManualOptions) -> Result<ExitCode> {
     let program = built();
     if let Some(folder) = &options.output {
@@ -106,8 +107,8 @@ fn page(command: &Command, program: &Command) -> String {
         .manual("fullclock manual");
     let mut text = Vec::new();
     let mut render = |section: &dyn Fn(&mut Vec<u8>) -> std::io::Result<()>| {
-        // A vector takes whatever is written.
-        let _ = section(&mut text);
+        section(&mut text)
+            .unwrap_or_else(|error| unreachable!("a vector takes everything: {error}"));
     };
     render(&|into| man.render_title(into));
     render(&|into| man.render_name_section(into));
@@ -144,7 +145,7 @@ fn bold_code(text: &str) -> String {
     let mut bold = String::with_capacity(text.len());
     for line in text.lines() {
         let pieces: Vec<&str> = line.split('`').collect();
-        if pieces.len() % 2 == 0 {
+        if pieces.len().is_multiple_of(2) {
             bold.push_str(line);
         } else {
             for (at, piece) in pieces.iter().enumerate() {

@@ -34,6 +34,8 @@ struct Options {
     key: Option<String>,
     is_twice: bool,
     is_proved: bool,
+    /// A folder of packages to try, in place of making some.
+    verified: Option<PathBuf>,
 }
 
 /// The commit that packages are made of.
@@ -50,9 +52,14 @@ struct Release {
     build: PathBuf,
 }
 
-/// `cargo xtask package [--output DIR] [--sign minisign:FILE|gpg:KEY] [--twice] [--prove]`.
+/// `cargo xtask package [--output DIR] [--sign minisign:FILE|gpg:KEY] [--twice] [--prove]`, or `--verify DIR`, which tries packages
+/// that somebody made, as their users would.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let options = parsed(arguments)?;
+    if let Some(folder) = &options.verified {
+        proof::run(folder)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let tools = stage("tools", Tools::installed)?;
     let sums = packages(&tools, "package", &options.output)?;
     if options.is_twice {
@@ -77,6 +84,7 @@ fn parsed(arguments: &[String]) -> Result<Options> {
         key: None,
         is_twice: false,
         is_proved: false,
+        verified: None,
     };
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
@@ -86,8 +94,9 @@ fn parsed(arguments: &[String]) -> Result<Options> {
             "--sign" => options.key = Some(value()?),
             "--twice" => options.is_twice = true,
             "--prove" => options.is_proved = true,
+            "--verify" => options.verified = Some(std::path::absolute(value()?)?),
             _ => bail!(
-                "expected cargo xtask package [--output DIR] [--sign minisign:FILE|gpg:KEY] [--twice] [--prove]"
+                "expected cargo xtask package [--output DIR] [--sign minisign:FILE|gpg:KEY] [--twice] [--prove], or --verify DIR"
             ),
         }
     }

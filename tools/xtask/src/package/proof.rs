@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::{empty, path, text_of};
-use crate::cargo::{program, run as run_program, target};
+use super::{empty, path, sums, text_of};
+use crate::cargo::{program, run as run_program, target, workspace};
 use crate::debian;
 use testbench::packages::Package;
 
@@ -24,6 +24,11 @@ const PACKAGES: &[Package] = &[
         name: "lintian",
         purpose: "Debian's rules for packages",
         witness: "/usr/bin/lintian",
+    },
+    Package {
+        name: "systemd",
+        purpose: "how far the service is confined",
+        witness: "/usr/bin/systemd-analyze",
     },
     Package { name: "rpm", purpose: "to install an RPM", witness: "/usr/bin/rpm" },
 ];
@@ -48,14 +53,37 @@ const NOT_OURS: &[&str] = &[
 /// Tries what is in the folder.
 pub(super) fn run(dist: &Path) -> Result<()> {
     debian::install(PACKAGES)?;
+    let mut sums = program("sha256sum", &["--check", "--quiet", sums::FILE]);
+    sums.current_dir(dist);
+    run_program(sums)?;
     let deb = found(dist, ".deb")?;
     run_program(program("lintian", &["--fail-on", "error,warning", path(&deb)?]))?;
     println!("lintian: clean");
+    confined()?;
     for suite in SUITES {
         debian_root(suite, &deb)?;
     }
     rpm(&found(dist, ".rpm")?)?;
     tarball(&found(dist, ".tar.xz")?)
+}
+
+/// How far the service is confined by default, and with the drop-in that adds registers, in tenths of systemd's exposure level.
+fn confined() -> Result<()> {
+    let units = target().join("package-proof/units");
+    empty(&units)?;
+    let drop_ins = units.join("fullclock.service.d");
+    fs::create_dir_all(&drop_ins)?;
+    let unit = units.join("fullclock.service");
+    let source = workspace().join("packaging/systemd");
+    fs::copy(source.join("fullclock.service"), &unit)?;
+    for most in ["21", "28"] {
+        let threshold = format!("--threshold={most}");
+        let options = ["security", "--offline=true", "--no-pager", &threshold, path(&unit)?];
+        let said = text_of(program("systemd-analyze", &options))?;
+        println!("{}", said.lines().last().unwrap_or_default());
+        fs::copy(source.join("registers.conf"), drop_ins.join("registers.conf"))?;
+    }
+    Ok(())
 }
 
 fn found(dist: &Path, ending: &str) -> Result<PathBuf> {
@@ -143,7 +171,7 @@ fn debian_root(suite: &str, deb: &Path) -> Result<()> {
     println!("{suite}: man and completion work; {}", root.sh("fullclock --version")?);
 
     // Upgrades do not refuse, whatever is applied; removal warns, and purge refuses.
-    root.sh("fullclock apply --quiet vm-stat-interval=7 >/dev/null")?;
+    root.sh("fullclock apply --quiet stat-interval=7 >/dev/null")?;
     root.sh(&install.replace("install", "install --reinstall"))?;
     let warned = text_of_both(root.command("apt-get -q remove -y fullclock"))?;
     ensure!(warned.contains("still applied: 0001"), "{warned}");

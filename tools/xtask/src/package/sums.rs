@@ -1,5 +1,6 @@
 //! Checksums of what is released, and a signature of them with a key that is given at release time.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -22,9 +23,9 @@ pub(super) fn write(folder: &Path) -> Result<String> {
     for name in names.iter().filter(|it| !it.starts_with(FILE)) {
         let sum = Sha256::digest(fs::read(folder.join(name))?);
         for byte in sum {
-            text.push_str(&format!("{byte:02x}"));
+            write!(text, "{byte:02x}")?;
         }
-        text.extend(["  ", name, "\n"]);
+        writeln!(text, "  {name}")?;
     }
     fs::write(folder.join(FILE), &text)?;
     Ok(text)

@@ -4,8 +4,6 @@ echo 'fullclock:x:990:' >>/etc/group
 program=$(command -v fullclock)
 sed "s|/usr/bin/fullclock|$program|" /tmp/fullclock.service >/etc/systemd/system/fullclock.service
 systemctl daemon-reload
-exposure=$(systemd-analyze security --no-pager fullclock.service | sed -n 's/.*exposure level[^:]*: \([0-9.]*\) .*/\1/p')
-echo "exposed at most 2.1: $(awk "BEGIN { print ($exposure <= 2.1) }")"
 systemctl start fullclock.service
 token=/var/lib/fullclock-serve/serve.token
 answers() {
