@@ -34,6 +34,9 @@ pub(super) fn write(release: &Release, fullclock: &Path) -> Result<()> {
         let script = text_of(program(fullclock, &["completions", shell]))?;
         fs::write(completions.join(name), script + "\n")?;
     }
+    let upstream = made.join("changelog");
+    fs::copy(release.source.join("CHANGELOG.md"), &upstream)?;
+    zip(&upstream)?;
     let changelog = made.join("changelog.Debian");
     fs::write(&changelog, debian_changelog(release)?)?;
     Ok(())
@@ -48,7 +51,7 @@ fn debian_changelog(release: &Release) -> Result<String> {
     let maintainer = maintainer.context("the manifest names no maintainer")?.trim_matches('"');
     let version = &release.version;
     Ok(format!(
-        "fullclock ({version}-1) stable; urgency=medium\n\n  * Release {version}: /usr/share/doc/fullclock/CHANGELOG.md.gz says what is new.\n\n -- {maintainer}  {date}\n"
+        "fullclock ({version}-1) stable; urgency=medium\n\n  * Release {version}: /usr/share/doc/fullclock/changelog.gz says what is new.\n\n -- {maintainer}  {date}\n"
     ))
 }
 

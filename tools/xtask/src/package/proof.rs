@@ -152,7 +152,7 @@ impl Drop for Root {
 
 fn debian_root(suite: &str, deb: &Path) -> Result<()> {
     let root = Root::made(suite)?;
-    root.sh("apt-get -q purge -y fullclock || true")?;
+    root.sh("apt-get -q purge -y fullclock && apt-get -q autoremove --purge -y || true")?;
     let before = root.files()?;
     fs::copy(deb, root.0.join("tmp/fullclock.deb"))?;
     let began = Instant::now();
@@ -181,7 +181,7 @@ fn debian_root(suite: &str, deb: &Path) -> Result<()> {
     root.sh("fullclock revert --all --quiet >/dev/null")?;
     root.sh("apt-get -q purge -y fullclock && rm /tmp/fullclock.deb")?;
     let left: Vec<String> = root.files()?.difference(&before).cloned().collect();
-    ensure!(left.is_empty(), "{suite}: purge leaves {left:?}");
+    ensure!(left.is_empty(), "{suite}: purge leaves {} files: {:?}", left.len(), left.first());
     println!("{suite}: removal warned, purge refused while applied, and leaves nothing");
     Ok(())
 }
