@@ -4,7 +4,7 @@ use super::Change;
 use super::opened::program;
 use anyhow::{Context, Result, bail};
 use facts::change::{ChangeState, Group, Write};
-use host::change::Journal;
+use host::change::{Journal, Machine};
 use host::trusted_file::{self, Access};
 use rules::persist::{self, Caller};
 use rules::plan::Plan;
@@ -40,11 +40,24 @@ pub fn changes(journal: &Journal) -> Result<Vec<String>> {
 }
 
 /// The files that would make a plan last, for a change whose id nobody knows yet.
+///
+/// Errors: this machine reads no units.
 pub fn preview(lasting: Lasting<'_>, plan: &Plan) -> Result<Vec<Write>> {
     let state = lasting.state_dir.display().to_string();
     let program = program()?.display().to_string();
     let caller = Caller { program: &program, state: &state, i_know: lasting.i_know, behind: &[] };
-    Ok(persist::files("CHANGE", caller, plan))
+    let writes = persist::files("CHANGE", caller, plan);
+    refuse_unread(&Machine::this(self::program()?), &writes, plan)?;
+    Ok(writes)
+}
+
+/// Refuses units where none are read.
+fn refuse_unread(machine: &Machine, writes: &[Write], plan: &Plan) -> Result<()> {
+    let is_unit = |it: &Write| it.target.to_string().starts_with("/etc/systemd/system/");
+    match machine.script_without_systemd() {
+        Some(script) if writes.iter().any(is_unit) => bail!("{}", without_systemd(script, plan)),
+        _ => Ok(()),
+    }
 }
 
 /// The files that make a change last, after those that do so already.
@@ -63,12 +76,7 @@ pub fn files(
     let caller = Caller { program: &program, state: &state, i_know: lasting.i_know, behind };
     caller.fits_a_unit().map_err(anyhow::Error::msg)?;
     let mut writes = persist::files(id, caller, plan);
-    let is_unit = |it: &Write| it.target.to_string().starts_with("/etc/systemd/system/");
-    if let (Some(script), true) =
-        (change.machine().script_without_systemd(), writes.iter().any(is_unit))
-    {
-        bail!("{}", without_systemd(script, plan));
-    }
+    refuse_unread(change.machine(), &writes, plan)?;
     for write in &mut writes {
         write.from = change.machine().read(&write.target)?;
     }

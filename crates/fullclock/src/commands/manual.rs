@@ -31,7 +31,7 @@ pub(crate) enum Shell {
 /// The variable by which a shell asks this program what may follow.
 pub(crate) const VARIABLE: &str = "COMPLETE";
 
-#[expect(clippy::disallowed_methods, reason = "files that the user asked for, in a folder of his")]
+#[expect(clippy::disallowed_methods, reason = "pages that the user wants in a folder")]
 pub(super) fn run(options: &ManualOptions) -> Result<ExitCode> {
     let program = built();
     if let Some(folder) = &options.output {

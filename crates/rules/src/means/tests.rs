@@ -147,7 +147,7 @@ fn each_distribution_has_its_own_words_for_a_module_and_for_what_lasts() {
         of("ID=rhel\nVERSION_ID=9"),
         "msr-module missing: /dev/cpu/0/msr does not exist: `modprobe msr` (at each boot: msr in /etc/modules-load.d/fullclock.conf)\n\
          ssh missing: no ssh in the system's folders of programs: `dnf install openssh-clients`\n\
-         systemd missing: no systemd manages this host: changes last by the tuned profile throughput-performance, or a systemd unit with the same commands\n"
+         systemd missing: no systemd manages this host: whatever starts this host has to run `fullclock apply` at each boot\n"
     );
     let alpine = of("ID=alpine\nVERSION_ID=3.19.1");
     assert!(alpine.contains("`modprobe msr` (at each boot: msr in /etc/modules)"), "{alpine}");

@@ -23,14 +23,20 @@ pub(super) const SYSTEMD: Means = Means {
         Ok(()) => State::Here("/run/systemd/system".to_owned()),
         Err(missing) if missing.why == Why::Absent => State::Lacking {
             seen: "no systemd manages this host".to_owned(),
-            by: nothing(format!(
-                "changes last by {}",
-                at_boot(looked.host, "governor=performance")
-            )),
+            by: nothing(without_systemd(looked)),
         },
         Err(missing) => State::Unknown(missing.clone()),
     },
 };
+
+/// How changes last. What a distribution has for it is no use where it needs systemd.
+fn without_systemd(looked: &Looked<'_>) -> String {
+    let usual = at_boot(looked.host, "governor=performance");
+    if usual.contains("systemd") {
+        return "whatever starts this host has to run `fullclock apply` at each boot".to_owned();
+    }
+    format!("changes last by {usual}")
+}
 
 /// What `net client` starts for tests over RDMA.
 pub(super) const PERFTEST: Means = Means {
