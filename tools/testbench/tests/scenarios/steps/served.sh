@@ -2,7 +2,7 @@
 echo 'fullclock:x:990:990::/:/bin/false' >>/etc/passwd
 echo 'fullclock:x:990:' >>/etc/group
 program=$(command -v fullclock)
-sed "s|/usr/bin/fullclock|$program|" /tmp/fullclock.service >/etc/systemd/system/fullclock.service
+sed "s|/usr/bin/fullclock|$program|" /tmp/fullclock.service >/run/systemd/system/fullclock.service
 systemctl daemon-reload
 systemctl start fullclock.service
 token=/var/lib/fullclock-serve/serve.token
@@ -15,3 +15,5 @@ echo "user: $(stat -c %U "/proc/$(systemctl show -P MainPID fullclock.service)")
 echo "without a token: $(wget -q -O - http://127.0.0.1:7077/metrics >/dev/null 2>&1 && echo answered || echo refused)"
 systemctl stop fullclock.service
 echo "stopped: $(systemctl show -P Result fullclock.service)"
+rm /run/systemd/system/fullclock.service
+systemctl daemon-reload
