@@ -27,7 +27,7 @@ class FullclockPlugin(
 
     def setup(self):
         # A capture that is cut off is none: there is no limit on its size. It has no serial numbers, addresses and not the
-        # host's name. What is said on standard error is no part of either file.
+        # host's name. Neither file holds the standard error.
         self.add_cmd_output(
             "fullclock capture",
             suggest_filename="fullclock.host",

@@ -15,7 +15,7 @@ pub struct Access {
     pub perf: Fact<()>,
     /// The descriptions of tracepoints.
     pub tracepoints: Fact<()>,
-    /// The kernel tells of tasks that end (taskstats): it was asked.
+    /// Whether the kernel reports tasks that end (taskstats): the program tried to register for it.
     pub exits: Fact<()>,
     /// The msr device of the first CPU.
     pub msr_device: Fact<()>,
@@ -64,7 +64,7 @@ pub enum Capability {
     NetAdmin,
     /// Reads registers.
     SysRawio,
-    /// Everything that nobody has given a capability of its own.
+    /// Administers the system: what no other capability covers.
     SysAdmin,
     /// Reads the kernel's log.
     Syslog,
@@ -128,7 +128,7 @@ impl Rights {
 }
 
 impl Access {
-    /// Nothing of it was looked at, because nobody looks.
+    /// All of it unasked: for commands that need none of it.
     pub fn unasked() -> Access {
         fn none<T>(what: &str) -> Fact<T> {
             Err(Missing::unasked(what))

@@ -112,7 +112,7 @@ pub struct HostView {
     pub network: Network,
     /// The messages of the kernel that tell of the clock.
     pub log: Fact<KernelLog>,
-    /// What its site says about amounts that checks compare with; nobody's word where no configuration is read.
+    /// The thresholds that the site has set; the defaults where no configuration is read.
     pub thresholds: Thresholds,
 }
 

@@ -21,8 +21,7 @@ pub(crate) fn entries() -> Vec<CompletionCandidate> {
 
 /// Of `plan` and `apply`: findings to fix, and settings with the sign that a value follows.
 pub(crate) fn findings_and_settings() -> Vec<CompletionCandidate> {
-    let settings = SETTINGS.iter().map(|it| candidate(format!("{}=", it.id), it.title));
-    CHECKS.iter().map(|it| candidate(it.id, it.title)).chain(settings).collect()
+    CHECKS.iter().map(|it| candidate(it.id, it.title)).chain(factors()).collect()
 }
 
 /// Of `experiment`: settings to vary.

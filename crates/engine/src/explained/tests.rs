@@ -5,7 +5,7 @@ use facts::pasted::{self as outputs, Output};
 
 mod outputs_of_hosts;
 
-/// What is said of a text, each line behind what it is of.
+/// Each line that is said of a text, after the name of the output it belongs to.
 fn said(text: &str) -> String {
     let explanations = pasted(text);
     let lines = explanations
@@ -14,7 +14,7 @@ fn said(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a line tells of a fault at medium or above.
+/// Whether a line reports a fault at medium or above.
 fn is_serious(line: &str) -> bool {
     ["Medium, ", "High, ", "Critical, "].iter().any(|it| line.starts_with(it))
 }

@@ -63,7 +63,21 @@ pub(crate) fn tuned(host: &HostView, line: &str) -> String {
 
 /// What gives the files their values at each boot.
 pub(crate) fn at_boot(host: &HostView, line: &str) -> String {
-    let Ok(distribution) = &host.distribution else { return BY_TUNED.to_owned() };
+    without_a_unit(host, line).unwrap_or_else(|| {
+        let family = host.distribution.as_ref().ok().map(|it| it.family);
+        let text = match family {
+            Some(Family::Ostree | Family::MicroOs | Family::Flatcar | Family::Nixos) => {
+                "a systemd unit with the same commands"
+            }
+            _ => BY_TUNED,
+        };
+        text.to_owned()
+    })
+}
+
+/// The same where the distribution has something else for it than a unit of systemd; `None` where it has not.
+pub(crate) fn without_a_unit(host: &HostView, line: &str) -> Option<String> {
+    let distribution = host.distribution.as_ref().ok()?;
     let text = match distribution.family {
         Family::RedHat if distribution.is_early_red_hat() => {
             "/etc/rc.d/rc.local with the same commands"
@@ -72,19 +86,16 @@ pub(crate) fn at_boot(host: &HostView, line: &str) -> String {
             "/etc/init.d/boot.local with the same commands"
         }
         Family::Rhcos => {
-            return format!("a Tuned object of the Node Tuning Operator with `[cpu] {line}`");
-        }
-        Family::Ostree | Family::MicroOs | Family::Flatcar | Family::Nixos => {
-            "a systemd unit with the same commands"
+            return Some(format!("a Tuned object of the Node Tuning Operator with `[cpu] {line}`"));
         }
         Family::Talos => "the same values in machine.sysfs of the machine's configuration",
         Family::Bottlerocket => "a bootstrap container that runs the same commands",
         Family::Alpine => {
             "a script /etc/local.d/NAME.start with the same commands (`rc-update add local`)"
         }
-        Family::RedHat | Family::Debian | Family::Proxmox | Family::Suse | Family::Arch => BY_TUNED,
+        _ => return None,
     };
-    text.to_owned()
+    Some(text.to_owned())
 }
 
 const BY_TUNED: &str =

@@ -3,7 +3,7 @@
 use super::provide::{nothing, right};
 use super::{Adds, Kind, Looked, Means, NONE, State, by_fact};
 use facts::access::Capability;
-use facts::{Missing, Origin, Why};
+use facts::{Fact, Missing, Origin, Why};
 
 /// Files of mode 0400 and 0600, and every write.
 pub(super) const ROOT: Means = Means {
@@ -67,14 +67,14 @@ pub(super) const PERF: Means = Means {
         losses: &["slow-clock", "stopped-clock"],
         commands: &["ledger", "watch", "bench", "race", "noise", "tick"],
     },
-    find: |looked| match &looked.access.perf {
-        Err(missing) if looked.host.origin != Origin::Live && missing.why == Why::NotCollected => {
-            of_copy(looked, missing)
-        }
-        fact => by_fact(fact, "an event of CPU 0 can be opened", |missing| match missing.why {
-            Why::Denied => right(looked, Capability::Perfmon),
-            _ => nothing("the kernel or a sandbox (seccomp) has no perf_event_open(2)"),
-        }),
+    find: |looked| {
+        let tried = Tried {
+            fact: &looked.access.perf,
+            here: "an event of CPU 0 can be opened",
+            capability: Capability::Perfmon,
+            else_lacking: "the kernel or a sandbox (seccomp) has no perf_event_open(2)",
+        };
+        tried.state(looked)
     },
 };
 
@@ -89,14 +89,14 @@ pub(super) const EXITS: Means = Means {
         commands: &["ledger", "watch", "bench"],
         ..NONE
     },
-    find: |looked| match &looked.access.exits {
-        Err(missing) if looked.host.origin != Origin::Live && missing.why == Why::NotCollected => {
-            of_copy(looked, missing)
-        }
-        fact => by_fact(fact, "the kernel tells of tasks that end", |missing| match missing.why {
-            Why::Denied => right(looked, Capability::NetAdmin),
-            _ => nothing("the kernel is built without CONFIG_TASKSTATS"),
-        }),
+    find: |looked| {
+        let tried = Tried {
+            fact: &looked.access.exits,
+            here: "the kernel reports tasks that end",
+            capability: Capability::NetAdmin,
+            else_lacking: "the kernel is built without CONFIG_TASKSTATS",
+        };
+        tried.state(looked)
     },
 };
 
@@ -132,6 +132,28 @@ fn by_capability(looked: &Looked<'_>, capability: Capability) -> State {
 }
 
 /// Nobody runs on a copy of a host.
+/// What is tried on the machine itself, and needs a capability.
+struct Tried<'a> {
+    fact: &'a Fact<()>,
+    /// What it shows where it works.
+    here: &'a str,
+    capability: Capability,
+    /// Why it fails where it is not for rights.
+    else_lacking: &'a str,
+}
+
+impl Tried<'_> {
+    fn state(&self, looked: &Looked<'_>) -> State {
+        match self.fact {
+            Err(missing) if missing.why == Why::NotCollected => of_copy(looked, missing),
+            fact => by_fact(fact, self.here, |missing| match missing.why {
+                Why::Denied => right(looked, self.capability),
+                _ => nothing(self.else_lacking),
+            }),
+        }
+    }
+}
+
 fn of_copy(looked: &Looked<'_>, missing: &Missing) -> State {
     match looked.host.origin {
         Origin::Live => State::Unknown(missing.clone()),

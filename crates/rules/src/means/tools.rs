@@ -2,7 +2,7 @@
 
 use super::provide::{nothing, package};
 use super::{Adds, Kind, Looked, Means, NONE, Provision, State};
-use crate::advice::persist::at_boot;
+use crate::advice::persist::without_a_unit;
 use facts::system::distribution::Family;
 use facts::{Origin, Why};
 
@@ -29,13 +29,12 @@ pub(super) const SYSTEMD: Means = Means {
     },
 };
 
-/// How changes last. What a distribution has for it is no use where it needs systemd.
+/// How changes last.
 fn without_systemd(looked: &Looked<'_>) -> String {
-    let usual = at_boot(looked.host, "governor=performance");
-    if usual.contains("systemd") {
-        return "whatever starts this host has to run `fullclock apply` at each boot".to_owned();
-    }
-    format!("changes last by {usual}")
+    without_a_unit(looked.host, "governor=performance").map_or_else(
+        || "whatever starts this host has to run `fullclock apply` at each boot".to_owned(),
+        |it| format!("changes last by {it}"),
+    )
 }
 
 /// What `net client` starts for tests over RDMA.
@@ -83,16 +82,18 @@ pub(super) const SSH: Means = Means {
     },
 };
 
+const SERVER: Adds = Adds {
+    text: "a temporary server for `commit` and `schema-build`",
+    commands: &["bench", "race"],
+    ..NONE
+};
+
 /// A server of its own for a workload.
 pub(super) const POSTGRESQL: Means = Means {
     id: "postgresql",
     title: "PostgreSQL's server",
     kind: Kind::Tool,
-    adds: Adds {
-        text: "a temporary server for `commit` and `schema-build`",
-        commands: &["bench", "race"],
-        ..NONE
-    },
+    adds: SERVER,
     find: |looked| {
         program(looked, &["postgres"], |family| match family {
             Family::RedHat | Family::Suse | Family::Ostree | Family::MicroOs => {
@@ -109,11 +110,7 @@ pub(super) const MARIADB: Means = Means {
     id: "mariadb",
     title: "MariaDB's or MySQL's server",
     kind: Kind::Tool,
-    adds: Adds {
-        text: "a temporary server for `commit` and `schema-build`",
-        commands: &["bench", "race"],
-        ..NONE
-    },
+    adds: SERVER,
     find: |looked| {
         program(looked, &["mariadbd", "mysqld"], |family| match family {
             Family::RedHat | Family::Debian | Family::Proxmox | Family::Ostree => {

@@ -245,12 +245,11 @@ fn is_number(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests;
     use super::*;
 
     fn meaning(text: &str) -> String {
-        let host = host::view(&host::Captured::empty());
-        let found = explain_log(text, &host).or_else(|| explain_sensors(text, &host));
-        found.map_or("unknown".to_owned(), |it| it.explanation.meaning.join("\n"))
+        tests::meaning(text, &[explain_log, explain_sensors])
     }
 
     #[test]

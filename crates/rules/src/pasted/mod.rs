@@ -112,6 +112,13 @@ mod tests {
     use super::*;
     use crate::checks;
 
+    /// What the first of these kinds that knows a text says of it alone, a line each; "unknown" where none knows it.
+    pub(super) fn meaning(text: &str, kinds: &[Kind]) -> String {
+        let host = host::view(&host::Captured::empty());
+        let found = kinds.iter().find_map(|kind| kind(text, &host));
+        found.map_or("unknown".to_owned(), |it| it.explanation.meaning.join("\n"))
+    }
+
     #[test]
     fn every_check_that_an_output_names_exists() {
         for output in facts::pasted::OUTPUTS {

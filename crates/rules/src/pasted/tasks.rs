@@ -114,11 +114,11 @@ fn judge(row: &Row<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests;
     use super::*;
 
     fn meaning(text: &str) -> String {
-        let host = host::view(&host::Captured::empty());
-        explain(text, &host).map_or("unknown".to_owned(), |it| it.explanation.meaning.join("\n"))
+        tests::meaning(text, &[explain])
     }
 
     const HEAD: &str = "top - 10:11:12 up 12 days,  3:04,  1 user,  load average: 1.12, 1.05, 1.01\n\

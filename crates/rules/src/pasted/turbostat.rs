@@ -179,11 +179,11 @@ fn unnamed(cells: &[&str]) -> Option<Row> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests;
     use super::*;
 
     fn meaning(text: &str) -> String {
-        let host = host::view(&host::Captured::empty());
-        explain(text, &host).map_or("unknown".to_owned(), |it| it.explanation.meaning.join("\n"))
+        tests::meaning(text, &[explain])
     }
 
     #[test]

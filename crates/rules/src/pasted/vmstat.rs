@@ -74,11 +74,11 @@ fn row(names: &[&str], cells: &[&str]) -> Option<Row> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests;
     use super::*;
 
     fn meaning(text: &str) -> String {
-        let host = host::view(&host::Captured::empty());
-        explain(text, &host).map_or("unknown".to_owned(), |it| it.explanation.meaning.join("\n"))
+        tests::meaning(text, &[explain])
     }
 
     const HEAD: &str = "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----\n \

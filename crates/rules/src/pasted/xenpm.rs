@@ -131,12 +131,11 @@ pub(super) fn explain_idle(text: &str, _host: &HostView) -> Option<Found> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests;
     use super::*;
 
     fn meaning(text: &str) -> String {
-        let host = host::view(&host::Captured::empty());
-        let found = explain_frequency(text, &host).or_else(|| explain_idle(text, &host));
-        found.map_or("unknown".to_owned(), |it| it.explanation.meaning.join("\n"))
+        tests::meaning(text, &[explain_frequency, explain_idle])
     }
 
     fn frequency(governor: &str, max: u32, turbo: &str) -> String {

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use liblzma::write::XzEncoder;
 use tar::{Builder, Header};
 
-use super::Release;
+use super::{Release, files};
 
 /// Files and folders of the source, and where they are in the tarball.
 const CONTENTS: &[(&str, &str)] = &[
@@ -43,12 +43,9 @@ fn add(
     to: &str,
 ) -> Result<()> {
     if from.is_dir() {
-        let entries = std::fs::read_dir(from)?;
-        let mut names: Vec<_> = entries.map(|it| Ok(it?.file_name())).collect::<Result<_>>()?;
-        names.sort();
-        for name in names {
-            let below = format!("{to}/{}", name.to_string_lossy());
-            add(tar, release, &from.join(name), &below)?;
+        for file in files(from)? {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            add(tar, release, &file, &format!("{to}/{name}"))?;
         }
         return Ok(());
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use flate2::{Compression, GzBuilder};
 
-use super::{Release, empty, path, text_of};
+use super::{Release, empty, files, path, text_of};
 use crate::cargo::{program, run};
 
 /// The shells, and what the file of each is called.
@@ -53,14 +53,6 @@ fn debian_changelog(release: &Release) -> Result<String> {
     Ok(format!(
         "fullclock ({version}-1) stable; urgency=medium\n\n  * Release {version}: /usr/share/doc/fullclock/changelog.gz says what is new.\n\n -- {maintainer}  {date}\n"
     ))
-}
-
-/// The files of a folder, in the order of their names.
-fn files(folder: &Path) -> Result<Vec<std::path::PathBuf>> {
-    let files = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
-    let mut files: Vec<_> = files.map(|it| Ok(it?.path())).collect::<Result<_>>()?;
-    files.sort();
-    Ok(files)
 }
 
 /// Compresses a file as `gzip -9n` does: without its name and time.

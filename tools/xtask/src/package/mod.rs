@@ -180,6 +180,14 @@ fn path(path: &Path) -> Result<&str> {
     path.to_str().with_context(|| format!("{} is no text", path.display()))
 }
 
+/// What a folder holds, in the order of the names.
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let files = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let mut files: Vec<PathBuf> = files.map(|it| Ok(it?.path())).collect::<Result<_>>()?;
+    files.sort();
+    Ok(files)
+}
+
 /// Makes the folder anew.
 fn empty(folder: &Path) -> Result<()> {
     if folder.exists() {

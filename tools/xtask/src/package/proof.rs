@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::{empty, path, sums, text_of};
+use super::{empty, files, path, sums, text_of};
 use crate::cargo::{program, run as run_program, target, workspace};
 use crate::debian;
 use testbench::packages::Package;
@@ -87,9 +87,8 @@ fn confined() -> Result<()> {
 }
 
 fn found(dist: &Path, ending: &str) -> Result<PathBuf> {
-    let files = fs::read_dir(dist)?.flatten().map(|it| it.path());
-    let mut named = files.filter(|it| it.to_string_lossy().ends_with(ending));
-    named.next().with_context(|| format!("{} has no {ending}", dist.display()))
+    let named = files(dist)?.into_iter().find(|it| it.to_string_lossy().ends_with(ending));
+    named.with_context(|| format!("{} has no {ending}", dist.display()))
 }
 
 /// A root folder, with /proc and /sys while this lives.

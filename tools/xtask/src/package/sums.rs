@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use sha2::{Digest as _, Sha256};
 
-use super::path;
+use super::{files, path};
 use crate::cargo::{program, run};
 
 /// The file of the checksums, in the form of sha256sum(1).
@@ -15,13 +15,13 @@ pub(super) const FILE: &str = "SHA256SUMS";
 
 /// Writes the checksums of all files of a folder, and returns their text.
 pub(super) fn write(folder: &Path) -> Result<String> {
-    let mut names: Vec<String> = fs::read_dir(folder)?
-        .map(|it| Ok(it?.file_name().to_string_lossy().into_owned()))
-        .collect::<Result<_>>()?;
-    names.sort();
     let mut text = String::new();
-    for name in names.iter().filter(|it| !it.starts_with(FILE)) {
-        let sum = Sha256::digest(fs::read(folder.join(name))?);
+    for file in files(folder)? {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with(FILE) {
+            continue;
+        }
+        let sum = Sha256::digest(fs::read(&file)?);
         for byte in sum {
             write!(text, "{byte:02x}")?;
         }

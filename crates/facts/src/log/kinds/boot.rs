@@ -176,7 +176,7 @@ pub(super) const KINDS: &[Kind] = &[
         title: "a program wrote model-specific registers of the processor",
         weight: Weight::Info,
         checks: &["rival-tuner", "capped-frequency"],
-        means: "Something beside the kernel sets the processor's registers: undervolting tools, throttled, TLP, vendors' agents. It \
+        means: "A program other than the kernel writes the processor's registers: undervolting tools, throttled, TLP, vendors' agents. It \
                 can change limits of clock and power, and is not seen by the frequency driver.",
         fix: "Find the program that the line names, and take the limits of clock and power that it writes out of its configuration.",
         wordings: &[

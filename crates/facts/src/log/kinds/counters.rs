@@ -11,7 +11,7 @@ pub(super) const KINDS: &[Kind] = &[
         weight: Weight::Context,
         checks: &["smi-storm", "stolen-time", "clock-modulation"],
         means: "The handler of a counter's interrupt took more than its share of 25 % of a CPU. Lower rates are harmless in \
-                themselves. On a host where nobody profiles it is the NMI watchdog's own interrupt that was slow: a clock held down, \
+                themselves. On a host without a profiler it is the NMI watchdog's own interrupt that was slow: a clock held down, \
                 system management mode, or a hypervisor that ran something else.",
         fix: "",
         wordings: &[
