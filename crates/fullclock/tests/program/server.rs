@@ -118,6 +118,13 @@ fn time_of(ledger: &Value, loss: &str, part: &str) -> f64 {
     lines.filter(is_it).filter_map(|it| it["time_s"].as_f64()).sum()
 }
 
+/// The lines of a ledger that have time: loss, part and seconds.
+fn spent(ledger: &Value) -> Vec<String> {
+    let lines = ledger["lines"].as_array().unwrap().iter();
+    let lines = lines.filter(|it| it["time_s"].as_f64().is_some_and(|it| it > 0.0));
+    lines.map(|it| format!("{} {} {}", it["loss"], it["part"], it["time_s"])).collect()
+}
+
 /// The ledger of a server whose clients connect, query and go: most of its time is that
 /// of backends that have ended.
 #[track_caller]
@@ -126,7 +133,9 @@ fn backends_are_useful_work(selection: &str, trace: &str) -> Value {
     let ledger: Value = serde_json::from_str(&printed(&arguments)).unwrap();
     let useful = time_of(&ledger, "useful", "PostgreSQL");
     let gone = time_of(&ledger, "useful", "PostgreSQL backend");
-    assert!(useful > 0.0 && gone > useful / 2.0, "{selection} {trace}: {ledger:#}");
+    let (lines, notes) = (spent(&ledger), &ledger["notes"]);
+    let whose = format!("{selection} {trace}");
+    assert!(useful > 0.0 && gone > useful / 2.0, "{whose}: {lines:#?} {notes:#}");
     ledger
 }
 

@@ -203,6 +203,10 @@ impl Members {
             }
             let Some(comm) = comm(source, times.pid) else { continue };
             let cmdline = source.read(&format!("/proc/{}/cmdline", times.pid)).unwrap_or_default();
+            // It ends, and is no zombie yet or was none a moment ago.
+            if cmdline.is_empty() {
+                continue;
+            }
             let words = Words { comm: &comm, cmdline: &cmdline };
             let Some(product) = product_of(&words) else { continue };
             if is_young && self.is_untitled(source, &times, &cmdline) {

@@ -89,6 +89,16 @@ fn a_fork_that_has_no_title_yet_is_no_second_postmaster() {
 }
 
 #[test]
+fn a_backend_that_ends_while_it_is_looked_at_is_no_second_postmaster() {
+    let mut found = members(Extent::Tree(100), &machine());
+    let new = process(111, 100, "postgres", "", 0, 0).replace("cmdline\n\n", "cmdline\n");
+    found.look(&Captured::excerpt(&(machine() + &new)).unwrap());
+    assert!(found.processes().any(|it| it == 111));
+    assert_eq!(found.names().get(&111), None);
+    assert_eq!(found.usual_of_ended(), None);
+}
+
+#[test]
 fn a_client_whose_number_is_given_to_a_backend_becomes_one() {
     let mut found = members(Extent::Product(postgresql()), &machine());
     let client = process(300, 1, "pgbench", "pgbench", 40, 0);

@@ -64,7 +64,7 @@ pub enum Sign {
     Postgres(&'static str),
     /// The title of its PostgreSQL process begins with these words and names a client: `[local]` or `host(port)`.
     PostgresClient(&'static str),
-    /// Its PostgreSQL process has no title, but the command line of the server.
+    /// Its PostgreSQL process has no title, but the command line of the server. One that ends has neither any more.
     PostgresUntitled,
     /// The four characters of its name of an Oracle process; `#` stands for a digit, `?` for a letter or digit.
     Oracle(&'static str),
@@ -92,7 +92,9 @@ impl Sign {
                 let mut rests = postgres_titles(words).filter_map(|it| follows(it, start));
                 rests.any(has_client)
             }
-            Sign::PostgresUntitled => !words.title().starts_with(POSTGRES),
+            Sign::PostgresUntitled => {
+                !words.title().is_empty() && !words.title().starts_with(POSTGRES)
+            }
             Sign::Oracle(pattern) => {
                 let names = ORACLE_STARTS.iter().filter_map(|it| oracle_name(thread, it));
                 names.into_iter().any(|name| is_of_pattern(name, pattern))

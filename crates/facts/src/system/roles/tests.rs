@@ -26,6 +26,12 @@ fn real_tasks_have_the_product_and_role_that_they_have() {
 }
 
 #[test]
+fn a_process_without_a_command_line_any_more_is_of_no_named_role() {
+    assert_eq!(role("postgres", b"/usr/bin/postgres\0"), Some("postmaster"));
+    assert_eq!(role("postgres", b""), Some("other"));
+}
+
+#[test]
 fn every_role_has_a_sample() {
     let sampled: BTreeSet<(&str, &str)> = SAMPLES.iter().map(|it| (it.0, it.1)).collect();
     // Products that share a list share its samples.

@@ -48,7 +48,11 @@ pub(super) struct Ended {
 }
 
 impl Process {
+    /// One that ends has none any more: what was known of it stays.
     pub(super) fn set_title(&mut self, cmdline: &[u8]) {
+        if cmdline.is_empty() && !self.title.is_empty() {
+            return;
+        }
         self.product = product_of(&Words { comm: self.name.as_str(), cmdline });
         let kept = if self.product.is_some() { cmdline.len().min(MOST_TITLE) } else { 0 };
         self.title = cmdline.get(..kept).unwrap_or_default().into();
