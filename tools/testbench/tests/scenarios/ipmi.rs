@@ -75,11 +75,11 @@ fn every_round_trip_is_shown_with_and_without_load() {
         assert_eq!(in_buckets.filter_map(|it| it["count"].as_u64()).sum::<u64>(), 5);
     }
     assert!(idle["kipmid_cpu_s"].as_f64() > Some(0.0), "{latency:#}");
-    // A wait is known to half of the time between two looks, which varies around its mean.
+    // A wait begins and ends within the time between two looks, of which only the mean is known here, and single ones are longer.
     let waits = &idle["waits"];
     let pause_ms = waits["pause_s"].as_f64().unwrap_or(f64::NAN) * 1e3;
     let middle_ms = waits["lengths"]["p50_s"].as_f64().unwrap_or(f64::NAN) * 1e3;
-    assert!(middle_ms >= DELAY_MS - pause_ms, "{latency:#}");
+    assert!(middle_ms >= DELAY_MS - 3.0 * pause_ms, "{latency:#}");
     assert_eq!((&waits["looks_lost"], &idle["waits_missing"]), (&0.into(), &Value::Null));
 }
 
