@@ -173,6 +173,11 @@ impl Missing {
         Missing { what: what.into(), why: Why::Failed(place.reason().to_owned()) }
     }
 
+    /// Whether it is reported by `place`, which this program cannot read.
+    pub fn is_elsewhere(&self, place: Elsewhere) -> bool {
+        matches!(&self.why, Why::Failed(text) if text == place.reason())
+    }
+
     /// `what` of a CPU went unseen for a while, because the CPU was offline.
     pub fn was_offline(what: impl Into<String>, cpu: u32) -> Missing {
         Missing { what: what.into(), why: Why::Failed(offline_for_a_while(cpu)) }

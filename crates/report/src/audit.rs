@@ -1,5 +1,6 @@
 //! An audit as a document: the verdict first, then what is wrong, worst first, then what could not be known.
 
+use crate::diagnosis::{because, sentences, who};
 use crate::document::{Block, Document, Item, Role, Text};
 use crate::wording::once_then_nothing;
 use facts::elsewhere::{XEN_CLOCK, XEN_IDLE};
@@ -7,7 +8,8 @@ use facts::quantity::{counted, counted_all};
 use facts::{Fact, HostView, Missing, Obstacle};
 use rules::audit::{Audit, Suppressed};
 use rules::check::Check;
-use rules::finding::{Confidence, Finding, Fix};
+use rules::diagnosis::{self, Chain};
+use rules::finding::{Confidence, Finding, Fix, Scope, Severity};
 use rules::hypervisors::frequency;
 use std::collections::BTreeMap;
 
@@ -27,9 +29,7 @@ pub fn document(name: &str, host: &HostView, audit: &Audit, detail: Detail) -> D
         document.paragraph(describe(host));
         document.paragraph(Text::strong(verdict(host, audit)));
     }
-    for (check, it) in &audit.findings {
-        document.push(Block::Item(item(check, it)));
-    }
+    items(&mut document, audit);
     decided(&mut document, audit);
     if !detail.quiet {
         of_site(&mut document, host);
@@ -99,8 +99,37 @@ pub fn verdict(host: &HostView, audit: &Audit) -> String {
     }
 }
 
-/// What was found, in a sentence.
+/// What was found: the first chain of the diagnosis, and how many findings there are.
 pub(crate) fn found(audit: &Audit) -> String {
+    let chains = diagnosis::chains(audit);
+    let first = chains.first().filter(|it| it.severity() > Severity::Info);
+    let worst = audit.findings.first().map(|(_, it)| it.severity);
+    match first {
+        Some(chain) if Some(chain.severity()) == worst => {
+            format!("{} {}", sentences(chain), numbers(audit))
+        }
+        Some(chain) => format!("{} {}", in_numbers(audit), sentences(chain)),
+        None => in_numbers(audit),
+    }
+}
+
+/// How many findings there are, and how severe.
+fn numbers(audit: &Audit) -> String {
+    let n = counted(audit.findings.len() as u64, "finding");
+    let worst = audit.findings.first().map_or("none", |(_, it)| it.severity.name());
+    let before = if audit.findings.len() == 1 { "" } else { "worst " };
+    with_suppressed(audit, format!("{n}, {before}{worst}."))
+}
+
+fn with_suppressed(audit: &Audit, found: String) -> String {
+    match audit.suppressed.len() {
+        0 => found,
+        n => format!("{found} {n} suppressed."),
+    }
+}
+
+/// How many findings there are, and what the worst one says.
+fn in_numbers(audit: &Audit) -> String {
     let found = match audit.findings.as_slice() {
         [] if audit.clean.is_empty() => "Nothing could be judged.".to_owned(),
         [] => "No findings.".to_owned(),
@@ -113,10 +142,7 @@ pub(crate) fn found(audit: &Audit) -> String {
             format!("{n} findings, worst {severity}: {}.", in_short(&worst.message))
         }
     };
-    match audit.suppressed.len() {
-        0 => found,
-        n => format!("{found} {n} suppressed."),
-    }
+    with_suppressed(audit, found)
 }
 
 /// How many checks a guest cannot make.
@@ -130,26 +156,83 @@ fn in_short(message: &str) -> &str {
     end.and_then(|end| message.get(..end)).unwrap_or(message).trim_end_matches('.')
 }
 
-fn item(check: &Check, finding: &Finding) -> Item {
-    let mut head = Text::strong(check.id);
-    if let Some(cpus) = &finding.cpus {
+/// The findings, worst first; those of a chain together, where the worst of them stands.
+fn items(document: &mut Document, audit: &Audit) {
+    let chains = diagnosis::chains(audit);
+    let mut shown: Vec<&Chain<'_>> = Vec::new();
+    for (check, finding) in &audit.findings {
+        let has_it = |chain: &&Chain<'_>| chain.links().any(|it| std::ptr::eq(it.finding, finding));
+        match chains.iter().find(has_it) {
+            Some(chain) if shown.iter().any(|it| std::ptr::eq(*it, chain)) => {}
+            Some(chain) => {
+                document.push(Block::Item(item_of_chain(chain)));
+                shown.push(chain);
+            }
+            None => document.push(Block::Item(item(check, finding))),
+        }
+    }
+}
+
+fn head(id: &str, cpus: Option<&Scope>, confidence: Confidence) -> Text {
+    let mut head = Text::strong(id);
+    if let Some(cpus) = cpus {
         head = head.with(Role::Plain, format!("  {cpus}"));
     }
-    if finding.confidence != Confidence::High {
-        let confidence = finding.confidence.name();
+    if confidence != Confidence::High {
+        let confidence = confidence.name();
         head = head.with(Role::Quiet, format!("  ({confidence} confidence)"));
     }
+    head
+}
+
+fn item(check: &Check, finding: &Finding) -> Item {
+    let head = head(check.id, finding.cpus.as_ref(), finding.confidence);
     let mut body = vec![Block::paragraph(&*finding.message)];
-    for (evidence, label) in finding.evidence.iter().zip(once_then_nothing("seen")) {
+    seen(&mut body, [finding]);
+    cost(&mut body, finding);
+    fix(&mut body, &finding.fix);
+    Item { severity: finding.severity, head, body }
+}
+
+/// A chain: its findings from the cause on, the cost that was measured, and the fix of the cause.
+fn item_of_chain(chain: &Chain<'_>) -> Item {
+    let ids: Vec<&str> = chain.links().map(|it| it.check.id).collect();
+    let head = head(&ids.join(" -> "), chain.cpus().as_ref(), chain.confidence());
+    let findings = || chain.links().map(|it| it.finding);
+    let mut body: Vec<Block> = findings().map(|it| Block::paragraph(&*it.message)).collect();
+    if let Some(who) = who(chain) {
+        body.push(Block::labelled("who", format!("{who}, by {}", chain.mechanism())));
+    }
+    for (candidate, label) in chain.candidates.iter().zip(once_then_nothing("perhaps")) {
+        let because = because(candidate);
+        body.push(Block::labelled(label, format!("{}: {because}", candidate.part.name)));
+    }
+    seen(&mut body, findings());
+    let costly = findings().filter(|it| it.cost.is_some()).last();
+    costly.into_iter().for_each(|it| cost(&mut body, it));
+    findings().take(1).for_each(|it| fix(&mut body, &it.fix));
+    Item { severity: chain.severity(), head, body }
+}
+
+/// What was read, each once.
+fn seen<'a>(body: &mut Vec<Block>, findings: impl IntoIterator<Item = &'a Finding>) {
+    let mut all: Vec<String> = Vec::new();
+    for evidence in findings.into_iter().flat_map(|it| &it.evidence) {
         let seen = format!("{} = {}", evidence.source, evidence.value);
+        if !all.contains(&seen) {
+            all.push(seen);
+        }
+    }
+    for (seen, label) in all.into_iter().zip(once_then_nothing("seen")) {
         body.push(Block::labelled(label, Text::code(seen)));
     }
+}
+
+fn cost(body: &mut Vec<Block>, finding: &Finding) {
     if let Some(cost) = &finding.cost {
         let cost = format!("{} ({})", cost.estimate, cost.derivation);
         body.push(Block::labelled("cost", cost));
     }
-    fix(&mut body, &finding.fix);
-    Item { severity: finding.severity, head, body }
 }
 
 /// What the site has decided about: each finding in a line, with the decision; and decisions whose day is over.

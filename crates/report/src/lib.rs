@@ -8,6 +8,7 @@ pub mod bench;
 pub mod certificate;
 pub mod change;
 mod chart;
+pub mod diagnosis;
 pub mod doctor;
 pub mod document;
 pub mod documentation;

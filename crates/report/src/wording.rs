@@ -11,6 +11,14 @@ pub(crate) fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |it| it.to_uppercase().chain(letters).collect())
 }
 
+/// `a, b or c`.
+pub(crate) fn listed(names: &[&str], last: &str) -> String {
+    match names.split_last() {
+        Some((end, before)) if !before.is_empty() => format!("{} {last} {end}", before.join(", ")),
+        _ => names.concat(),
+    }
+}
+
 /// Nanoseconds as milliseconds: `0.48 ms`.
 pub(crate) fn milliseconds(ns: f64) -> String {
     format!("{:.2} ms", ns / 1e6)

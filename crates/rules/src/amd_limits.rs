@@ -7,6 +7,7 @@ use crate::check::Verdict;
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::loss_scale::{self, Lost};
+use crate::party::Party;
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::msr::{Register, amd};
 use facts::power::hsmp::HsmpSocket;
@@ -99,7 +100,13 @@ fn limited_to(
         finding = finding.cost(lost, format!("{limit} of {nominal}"));
     }
     let cpus = of_cores(host, &cpus.iter().map(|(cpu, _)| *cpu).collect());
-    finding.command(&commands::BMC_EVENTS, "").fix_lasting(CAUSE).on(cpus, host.topology.n_online())
+    finding
+        .held_by(Party::Firmware)
+        .to_do("find whose budget the firmware keeps, in the log of the management controller")
+        .by_means_of(format!("the P-state limit register (P{limit})"))
+        .command(&commands::BMC_EVENTS, "")
+        .fix_lasting(CAUSE)
+        .on(cpus, host.topology.n_online())
 }
 
 /// A limit below the nominal clock; above it, the limit is the boost that power and current leave.

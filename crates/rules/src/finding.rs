@@ -5,6 +5,7 @@ pub use crate::severity::Severity;
 use crate::commands::Command;
 use crate::loss_scale::deviations::{Deviation, OF_ANOTHER_KIND};
 use crate::loss_scale::{Lost, bounded};
+use crate::party::Party;
 use facts::CpuSet;
 use std::fmt;
 
@@ -27,6 +28,33 @@ pub struct Finding {
     pub lost: Option<Lost>,
     /// What would fix it.
     pub fix: Fix,
+    /// Who does it, and when that was seen.
+    pub held: Held,
+}
+
+/// Who does what a finding shows, and when that was seen: what a [diagnosis](crate::diagnosis) joins findings by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Whose it is, where the evidence says more than the check's [part](crate::diagnosis::parts) does.
+    pub by: Option<Party>,
+    /// The program, by name and number: `thermald (pid 900)`.
+    pub program: Option<String>,
+    /// The mechanism in a few words that follow "by", where they say more than the check's part does.
+    pub name: Option<String>,
+    /// What to do, in the imperative, where that differs from what the check's part says.
+    pub action: Option<&'static str>,
+    /// When it was seen.
+    pub moment: Moment,
+}
+
+/// When something was seen. The two are never mixed: a log that stays set until somebody clears it proves no present.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Moment {
+    /// When the host was read: a state, or a setting in force.
+    #[default]
+    Now,
+    /// At some time since boot, or since a log was cleared.
+    SinceBoot,
 }
 
 /// How sure a finding is.
@@ -158,6 +186,7 @@ impl Finding {
             cost: None,
             lost: None,
             fix: Fix::default(),
+            held: Held::default(),
         }
     }
 
@@ -246,6 +275,41 @@ impl Finding {
     #[must_use]
     pub fn command(mut self, command: &'static Command, argument: impl Into<String>) -> Finding {
         self.fix.commands.push(Invoked { command, argument: argument.into() });
+        self
+    }
+
+    /// Says whose it is, where that differs from what is usual for its check.
+    #[must_use]
+    pub(crate) fn held_by(mut self, party: Party) -> Finding {
+        self.held.by = Some(party);
+        self
+    }
+
+    /// Says which program does it: its name and number.
+    #[must_use]
+    pub(crate) fn held_by_program(mut self, program: impl Into<String>) -> Finding {
+        self.held.program = Some(program.into());
+        self.held_by(Party::Program)
+    }
+
+    /// Names the mechanism in a few words that follow "by".
+    #[must_use]
+    pub(crate) fn by_means_of(mut self, name: impl Into<String>) -> Finding {
+        self.held.name = Some(name.into());
+        self
+    }
+
+    /// Says what to do, in the imperative, where that differs from what is usual for its check.
+    #[must_use]
+    pub(crate) fn to_do(mut self, action: &'static str) -> Finding {
+        self.held.action = Some(action);
+        self
+    }
+
+    /// Says that a log or a count shows it, which proves no present.
+    #[must_use]
+    pub(crate) fn since_boot(mut self) -> Finding {
+        self.held.moment = Moment::SinceBoot;
         self
     }
 

@@ -1,6 +1,7 @@
 //! The shape every line of the ledger has.
 
-pub use crate::ledger::amount::{Entry, Method, Party};
+pub use crate::ledger::amount::{Entry, Method};
+pub use crate::party::Party;
 
 use crate::ledger::books::Books;
 use facts::Fact;

@@ -39,6 +39,11 @@ impl Limit {
         self.power.share_of(self.design) < FAR_BELOW
     }
 
+    /// Whether firmware has locked it until the next reset.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.lasting == LOCKED
+    }
+
     /// Judged by the design power of the configurable TDP level that firmware chose.
     fn at_level(mut self, host: &HostView) -> Limit {
         if let Some(level) = host.msrs.tdp_level(self.leader).filter(|it| it.power < self.design) {

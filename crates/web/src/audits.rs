@@ -11,7 +11,9 @@ use report::Style;
 use report::document::Format;
 use report::json::Head;
 use rules::config::Config;
-use rules::finding::Severity;
+use rules::diagnosis::{self, Chain};
+use rules::finding::{Moment, Severity};
+use rules::party::Party;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,9 +41,37 @@ pub(super) struct Audited {
     pub(super) suppressed: Vec<(&'static str, Severity)>,
     /// What kept each check from being made that could not be.
     pub(super) unknown: Vec<Obstacle>,
+    /// What the chains of its diagnosis take.
+    pub(super) chains: Vec<Taken>,
     verdict: String,
     text: String,
     json: Value,
+}
+
+/// What a chain of a diagnosis takes.
+#[derive(Clone, Copy)]
+pub(super) struct Taken {
+    /// The check that found the cause, or the sign where the cause is unknown.
+    pub(super) check: &'static str,
+    /// What is lost: clock, turbo, time.
+    pub(super) lost: &'static str,
+    /// Whose the cause is; `unknown` where that is not seen.
+    pub(super) party: &'static str,
+    /// The share of each CPU concerned, 0 to 1.
+    pub(super) share: f64,
+}
+
+impl Taken {
+    /// Of what was in force when the host was read, and takes a known share.
+    fn by(chain: &Chain<'_>) -> Option<Taken> {
+        let is_live = chain.moment() == Moment::Now;
+        Some(Taken {
+            check: chain.links().next()?.check.id,
+            lost: chain.of().name(),
+            party: chain.party().map_or("unknown", Party::name),
+            share: chain.loss().filter(|_| is_live)?.share,
+        })
+    }
 }
 
 impl Audits {
@@ -88,6 +118,10 @@ impl Audited {
             findings,
             suppressed: vec![("turbo-off", Severity::Medium)],
             unknown,
+            chains: vec![
+                Taken { check: "clock-modulation", lost: "clock", party: "firmware", share: 0.75 },
+                Taken { check: "clock-modulation", lost: "clock", party: "firmware", share: 0.5 },
+            ],
             verdict: String::new(),
             text: String::new(),
             json: Value::Null,
@@ -111,6 +145,7 @@ fn audited(config: &Config) -> Result<Audited, Refusal> {
         findings: audit.findings.iter().map(|(check, it)| (check.id, it.severity)).collect(),
         suppressed: audit.suppressed.iter().map(|it| (it.check.id, it.finding.severity)).collect(),
         unknown: audit.unknown.iter().map(|(_, missing)| missing.obstacle()).collect(),
+        chains: diagnosis::chains(&audit).iter().filter_map(Taken::by).collect(),
         verdict: report::audit::verdict(&host, &audit),
         text: report::audit::document("this machine", &host, &audit, detail).render(text),
         json: serde_json::from_str(&json).map_err(Refusal::failed)?,

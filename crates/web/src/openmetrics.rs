@@ -5,7 +5,7 @@
 use super::Served;
 use super::accept::{Offer, preferred};
 use super::answer::Refusal;
-use super::audits::Audited;
+use super::audits::{Audited, Taken};
 use super::work::apart;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
@@ -143,6 +143,22 @@ fn findings(page: &mut Exposition, audited: &Audited) {
     let help = "Findings of the same audit that the configuration suppresses";
     counted(page, "fullclock_suppressed_findings", help, &audited.suppressed);
     unknown(page, audited);
+    diagnosis(page, audited);
+}
+
+/// What each cause takes, of those of one check and party the most: a share of each CPU concerned is no share of the machine.
+fn diagnosis(page: &mut Exposition, audited: &Audited) {
+    const NAME: &str = "fullclock_diagnosis_lost_ratio";
+    let help = "What a cause that is in force takes of the clock or time of each CPU concerned, at most; by the check that finds it and whose it is";
+    page.family(NAME, help, "ratio");
+    let mut most: BTreeMap<[&str; 3], f64> = BTreeMap::new();
+    for Taken { check, lost, party, share } in &audited.chains {
+        let known = most.entry([check, lost, party]).or_default();
+        *known = known.max(*share);
+    }
+    for ([check, lost, party], share) in most {
+        page.sample(NAME, &[("check", check), ("lost", lost), ("party", party)], share);
+    }
 }
 
 fn counted(page: &mut Exposition, name: &str, help: &str, findings: &[(&str, Severity)]) {
@@ -191,6 +207,15 @@ mod tests {
     }
 
     #[test]
+    fn of_causes_of_one_check_and_party_the_most_counts() {
+        let text = page_of(None, false);
+        let shares: Vec<&str> =
+            text.lines().filter(|it| it.starts_with("fullclock_diagnosis_lost_ratio")).collect();
+        let share = r#"{check="clock-modulation",lost="clock",party="firmware"} 0.75"#;
+        assert_eq!(shares, [format!("fullclock_diagnosis_lost_ratio{share}")]);
+    }
+
+    #[test]
     fn every_family_is_told_once_with_its_help_and_every_series_once() {
         let text = page_of(Some(&fake::reading(2, 1)), true);
         let mut series: Vec<&str> = text
@@ -207,7 +232,7 @@ mod tests {
         let n_families = families.len();
         families.sort_unstable();
         families.dedup();
-        assert_eq!((families.len(), n_families), (METRICS.len() + 6, METRICS.len() + 6), "{text}");
+        assert_eq!((families.len(), n_families), (METRICS.len() + 7, METRICS.len() + 7), "{text}");
         assert!(text.ends_with("# EOF\n") && !page_of(None, false).contains("# EOF"));
     }
 

@@ -1,10 +1,12 @@
 //! An audit: `schemas/audit-2.json`.
 
+use super::chain::{Chain, chain};
 use super::{Head, Id, Machine, Opening, Reason, Source, pretty, references};
 use facts::{HostView, Missing, site};
 use rules::audit::{self, Audit};
 use rules::check::Check;
 use rules::config::Ignored;
+use rules::diagnosis;
 use rules::finding;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,6 +18,8 @@ pub(crate) struct AuditDocument<'a> {
     #[serde(flatten)]
     opening: Opening<'a, 2>,
     machine: Machine<'a>,
+    /// The findings about clock and time, joined by what causes them; the most severe first.
+    diagnosis: Vec<Chain<'a>>,
     /// Worst first.
     findings: Vec<Finding<'a>>,
     /// Findings that the configuration suppresses: without effect on `--fail-on`.
@@ -91,13 +95,19 @@ struct Threshold {
 
 /// Some of the CPUs that were looked at.
 #[derive(Serialize, JsonSchema)]
-struct Cpus {
+pub(super) struct Cpus {
     #[schemars(regex(pattern = "^[0-9,-]*$"))]
     list: String,
     /// How many these are.
     n: usize,
     /// How many were looked at.
     of: usize,
+}
+
+impl Cpus {
+    pub(super) fn of(scope: &finding::Scope) -> Cpus {
+        Cpus { list: scope.cpus.to_string(), n: scope.cpus.len(), of: scope.of }
+    }
 }
 
 /// One thing that was read.
@@ -159,6 +169,7 @@ pub fn audit(head: &Head, host: &HostView, audit: &Audit) -> Result<String> {
     pretty(&AuditDocument {
         opening: head.opening(),
         machine: Machine::of(host),
+        diagnosis: diagnosis::chains(audit).iter().map(chain).collect(),
         findings: audit.findings.iter().map(|(check, it)| finding(check, it)).collect(),
         suppressed: audit.suppressed.iter().map(suppressed).collect(),
         expired_suppressions: audit.expired.iter().map(decision).collect(),
@@ -193,18 +204,23 @@ fn threshold((threshold, value): &(&'static site::Threshold, f64)) -> Threshold 
 }
 
 fn finding<'a>(check: &'static Check, finding: &'a finding::Finding) -> Finding<'a> {
-    let finding::Finding { severity, confidence, cpus, message, evidence, cost, lost: _, fix } =
-        finding;
+    let finding::Finding {
+        severity,
+        confidence,
+        cpus,
+        message,
+        evidence,
+        cost,
+        lost: _,
+        fix,
+        held: _,
+    } = finding;
     let evidence = evidence.iter().map(|it| Evidence { source: &it.source, value: &it.value });
     Finding {
         id: Id(check.id),
         severity: severity.name(),
         confidence: confidence.name(),
-        cpus: cpus.as_ref().map(|it| Cpus {
-            list: it.cpus.to_string(),
-            n: it.cpus.len(),
-            of: it.of,
-        }),
+        cpus: cpus.as_ref().map(Cpus::of),
         message,
         evidence: evidence.collect(),
         cost: cost.as_ref().map(|it| Cost { estimate: &it.estimate, derivation: &it.derivation }),

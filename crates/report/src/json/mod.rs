@@ -4,6 +4,7 @@
 //! fields are only ever added; another shape gets another version. Times are UTC (RFC 3339), durations seconds in `*_s`.
 
 mod audit;
+mod chain;
 mod explain;
 
 pub(crate) use audit::AuditDocument;

@@ -1,6 +1,7 @@
 //! A time that a source gave, with how far off it may be, and what the books say of it.
 
 use crate::interval::Delta;
+use crate::party::Party;
 use facts::{Fact, Missing};
 
 /// An amount in the books of one CPU.
@@ -38,21 +39,6 @@ pub enum Method {
     Bound,
 }
 
-/// Who keeps a clock low or takes time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Party {
-    /// Settings of the operating system.
-    OperatingSystem,
-    /// Settings of the firmware.
-    Firmware,
-    /// The management controller (BMC).
-    ManagementController,
-    /// The hypervisor under a guest.
-    Hypervisor,
-    /// Power limits and heat.
-    Physics,
-}
-
 impl Method {
     /// The word in output.
     pub fn name(self) -> &'static str {
@@ -62,19 +48,6 @@ impl Method {
             Method::Probe => "probe",
             Method::Derived => "derived",
             Method::Bound => "bound",
-        }
-    }
-}
-
-impl Party {
-    /// The words in output.
-    pub fn name(self) -> &'static str {
-        match self {
-            Party::OperatingSystem => "operating system",
-            Party::Firmware => "firmware",
-            Party::ManagementController => "management controller",
-            Party::Hypervisor => "hypervisor",
-            Party::Physics => "power and heat",
         }
     }
 }

@@ -10,10 +10,11 @@
 //! something held the clock down, once or all the time. A bit that was set before says nothing, because nobody clears it.
 //! The time below a power limit is a count: Intel SDM volume 3B, "RAPL Interfaces", MSR_PKG_PERF_STATUS.
 
-use super::amount::Party;
 use super::books::Books;
 use super::reference::turbo_ratio;
+use crate::diagnosis::explains::party_behind;
 use crate::interval::Interval;
+use crate::party::Party;
 use facts::counters::Family;
 use facts::cpu::cpufreq::Policy;
 use facts::cpu::cpuinfo::CpuInfo;
@@ -194,10 +195,9 @@ fn power_limit(books: &Books<'_>, running: Hertz) -> Option<Cause> {
     Some(Cause { name, party, down_to: running, at_most_ns: Some(ns.min(books.wall_ns)) })
 }
 
-/// Whose a power limit is: firmware's, where it is set below what the processor is made for.
+/// Whose a power limit is: who set it below what the processor is made for, if it is.
 fn power_party(books: &Books<'_>) -> Party {
-    let is_set_low = books.evidence.findings.iter().any(|(it, _)| it.id == "low-power-limit");
-    if is_set_low { Party::Firmware } else { Party::Physics }
+    party_behind(books.evidence.findings, "low-power-limit").unwrap_or(Party::Physics)
 }
 
 /// What the processor says holds its clock down.
@@ -208,7 +208,7 @@ fn limit_reason(books: &Books<'_>, host: &HostView, running: Hertz) -> Option<Ca
     let reason = layout.active(value).find(|it| it.kind != Kind::Normal)?;
     let party = match reason.kind {
         // Board, power supply and management controller all can, and the processor does not say who did.
-        Kind::Prochot => None,
+        Kind::Prochot => party_behind(books.evidence.findings, "prochot-asserted"),
         Kind::Power => Some(power_party(books)),
         Kind::Heat | Kind::Current => Some(Party::Physics),
         Kind::Normal => None,

@@ -4,6 +4,7 @@ use facts::HostView;
 use host::{Captured, Recording, Source};
 use rules::advice;
 use rules::audit::{Audit, audit};
+use rules::diagnosis;
 use rules::finding::Severity;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,6 +16,8 @@ pub(crate) struct Audited {
     pub(crate) findings: Vec<(&'static str, Severity, String)>,
     /// Checks that found nothing.
     pub(crate) clean: BTreeSet<&'static str>,
+    /// The chains of its diagnosis above a note, in words.
+    pub(crate) chains: Vec<String>,
     /// All that its findings say: messages, costs, evidence and advice.
     pub(crate) words: String,
     /// What is known of the host itself; `None` where a text was explained without a host.
@@ -40,7 +43,11 @@ impl Audited {
     }
 
     fn of(view: HostView) -> Audited {
-        let Audit { findings, clean, .. } = audit(&view);
+        let audit = audit(&view);
+        let chains = diagnosis::chains(&audit);
+        let chains = chains.iter().filter(|it| it.severity() > Severity::Info);
+        let chains = chains.map(report::diagnosis::sentences).collect();
+        let Audit { findings, clean, .. } = audit;
         for (check, finding) in &findings {
             let is_right = finding.is_as_severe_as_its_loss(check.id);
             assert!(is_right, "{} has a scale of its own: {finding:#?}", check.id);
@@ -52,6 +59,7 @@ impl Audited {
         Audited {
             findings: findings.iter().map(|(it, f)| (it.id, f.severity, line(f))).collect(),
             clean: clean.iter().map(|it| it.id).collect(),
+            chains,
             words: String::new(),
             view: Some(view),
         }

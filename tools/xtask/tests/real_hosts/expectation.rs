@@ -17,6 +17,7 @@ pub(crate) struct Expectation {
     shows: Vec<Shown>,
     says: Vec<&'static str>,
     says_not: Vec<&'static str>,
+    diagnosis: Option<&'static str>,
     outside: Vec<&'static str>,
 }
 
@@ -132,6 +133,12 @@ impl Expectation {
         self
     }
 
+    /// Its diagnosis must be one chain, which begins with these words.
+    pub(crate) fn diagnosed(mut self, words: &'static str) -> Expectation {
+        self.diagnosis = Some(words);
+        self
+    }
+
     /// A part of the truth that no check is about.
     pub(crate) fn outside(mut self, what: &'static str) -> Expectation {
         self.outside.push(what);
@@ -176,6 +183,11 @@ impl Expectation {
         }
         let said = self.says_not.iter().filter(|it| audited.words.contains(*it));
         verdict.wrong.extend(said.map(|it| format!("the words {it:?}")));
+        if let Some(words) = self.diagnosis {
+            let is_it = matches!(&*audited.chains, [chain] if chain.starts_with(words));
+            let part = if is_it { &mut verdict.found } else { &mut verdict.missed };
+            part.push(format!("one chain that begins {words:?}, of {:?}", audited.chains));
+        }
         for (what, test) in &self.shows {
             let is_shown = audited.view.as_ref().is_some_and(test);
             let part = if is_shown { &mut verdict.found } else { &mut verdict.missed };

@@ -11,9 +11,11 @@ use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding};
 use crate::loss_scale::{self, Lost};
+use crate::party::Party;
 use facts::cpu::cpufreq::Policy;
 use facts::cpu::pstate::IntelPstate;
 use facts::msr::hwp;
+use facts::system::tuners::Tuner;
 use facts::{CpuSet, HostView, Missing};
 use policy_cap::{Cap, cap, capped};
 use std::collections::BTreeMap;
@@ -123,7 +125,8 @@ fn percent_limit(host: &HostView) -> Option<Finding> {
     let lost = Lost::of_what_is_left(share, true);
     let finding = Finding::of_lost(lost, Confidence::High, message)
         .on(host.topology.online.clone().unwrap_or_default(), host.topology.n_online())
-        .evidence(&path, percent);
+        .evidence(&path, percent)
+        .by_means_of(format!("max_perf_pct ({percent} %)"));
     let finding = with_writer(host, finding);
     Some(with_cost(finding, share, format!("max_perf_pct is {percent}")))
 }
@@ -137,7 +140,7 @@ fn with_writer(host: &HostView, finding: Finding) -> Finding {
     };
     let running = host.tuners.running(processes);
     if let Some((tuner, source)) = running.iter().find(|(it, _)| it.name == "thermald") {
-        return finding.evidence(source, tuner.name).fix_lasting(
+        return finding.held_by_program(named(tuner, source)).to_do("fix the cooling").evidence(source, tuner.name).fix_lasting(
             "thermald runs here and lowers it where the processor is hot or the firmware's policy asks for that: fix the cooling first; its log says what it does",
         );
     }
@@ -151,6 +154,14 @@ fn with_writer(host: &HostView, finding: Finding) -> Finding {
         names => finding.fix_lasting(format!(
             "look in the configuration of {names}, which runs here and may write it"
         )),
+    }
+}
+
+/// A running tuner by name and number.
+fn named(tuner: &Tuner, source: &str) -> String {
+    match source.split('/').nth(2).filter(|_| source.ends_with("/stat")) {
+        Some(pid) => format!("{} (pid {pid})", tuner.name),
+        None => tuner.name.to_owned(),
     }
 }
 
@@ -170,6 +181,9 @@ fn below_name(host: &HostView, policies: &[Policy]) -> Option<Finding> {
         .on(host.topology.online.clone().unwrap_or_default(), host.topology.n_online())
         .evidence(highest.path("cpuinfo_max_freq"), max.khz())
         .evidence("/proc/cpuinfo: model name", &host.cpuinfo.as_ref().ok()?.model_name)
+        .held_by(Party::Firmware)
+        .to_do("look for a lowered multiplier in the firmware's setup")
+        .by_means_of(format!("a table of clocks that ends at {max}"))
         .fix_lasting(
             "look in the firmware's setup for a lowered multiplier, bus clock or TDP level",
         );
@@ -201,6 +215,7 @@ fn capped_by_request(host: &HostView) -> Verdict {
         let finding = Finding::of_lost(lost, Confidence::High, message)
             .command(&commands::HWP_REWRITE, word_list(&set))
             .on(set, host.topology.n_online())
+            .by_means_of("the HWP request")
             .fix_lasting("find what writes the register: firmware, x86_energy_perf_policy, a tool that works around thermal limits");
         let first = cpus.first().map(|(_, it)| (it.path.clone(), format!("{:#x}", it.value)));
         let finding = first.into_iter().fold(finding, |it, (path, value)| it.evidence(path, value));

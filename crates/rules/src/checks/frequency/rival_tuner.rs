@@ -65,6 +65,7 @@ fn rivals(host: &HostView, running: &[(&Tuner, String)]) -> Option<Finding> {
     let names: Vec<&str> = running.iter().map(|(it, _)| it.name).collect();
     let message = format!("{} tune frequencies at the same time", names.join(" and "));
     let finding = Finding::new(severity, Confidence::High, message);
+    let finding = finding.held_by_program(names.join(" and "));
     let finding =
         running.iter().fold(finding, |it, (tuner, source)| it.evidence(source, tuner.name));
     if severity == Severity::Info {

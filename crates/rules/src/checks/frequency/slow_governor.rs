@@ -105,7 +105,8 @@ fn judge(host: &HostView, governor: &str, policies: &[&Policy]) -> Option<Findin
     };
     let mut finding = finding
         .on(cpus.clone(), host.topology.n_online())
-        .evidence(example.path("scaling_governor"), governor);
+        .evidence(example.path("scaling_governor"), governor)
+        .by_means_of(format!("the frequency governor ({governor})"));
     if by_mailbox {
         finding =
             finding.evidence(example.path("scaling_driver"), PCC).fix_lasting(out_of_mailbox(host));

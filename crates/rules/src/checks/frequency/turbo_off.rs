@@ -8,6 +8,7 @@ use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
 use crate::loss_scale::{self, Lost};
 use crate::makers::{self, Menu};
+use crate::party::Party;
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::cpu::pstate::IntelPstate;
 use facts::cpu::turbo::is_sold_with_turbo;
@@ -140,7 +141,9 @@ fn off_in_firmware(host: &HostView, cpuinfo: &CpuInfo) -> Finding {
     if let Some((cpu, value)) = set {
         finding = finding.evidence(register.path(cpu), format!("{value:#x}"));
     }
-    finding.fix_lasting(format!("{}, then reboot", makers::setup(host, Menu::Turbo)))
+    finding
+        .held_by(Party::Firmware)
+        .fix_lasting(format!("{}, then reboot", makers::setup(host, Menu::Turbo)))
 }
 
 /// A frequency table without the entry that stands for turbo: the kernel can ask for nothing above nominal.

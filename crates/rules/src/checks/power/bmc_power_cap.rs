@@ -71,6 +71,7 @@ fn run(host: &HostView) -> Verdict {
     let mut finding = Finding::new(severity, confidence, message)
         .evidence(&limit.question, limit.digits())
         .command(&commands::BMC_LIMIT, "");
+    finding = finding.by_means_of(format!("a power limit of the board ({})", held.power));
     if let Ok(reading) = &host.power_cap.reading {
         finding = finding.evidence(&reading.question, reading.digits());
     }

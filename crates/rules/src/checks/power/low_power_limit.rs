@@ -8,6 +8,7 @@ use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::package_limits::{Limit, package_limits};
+use crate::party::Party;
 use facts::{Elsewhere, HostView};
 
 pub(crate) const CHECK: Check = Check {
@@ -89,7 +90,13 @@ fn finding(host: &HostView, low: &Limit) -> Finding {
         low.name,
         100.0 * share,
     );
-    let mut finding = Finding::new(severity, confidence, message).fix_lasting(low.lasting);
+    let by =
+        format!("the {} power limit of the package ({} of {})", low.name, low.power, low.design);
+    let mut finding =
+        Finding::new(severity, confidence, message).by_means_of(by).fix_lasting(low.lasting);
+    if low.is_locked() {
+        finding = finding.held_by(Party::Firmware);
+    }
     for (source, value) in other_level.into_iter().flatten() {
         finding = finding.evidence(source, format!("{value:#x}"));
     }

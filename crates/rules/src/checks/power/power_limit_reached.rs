@@ -7,7 +7,7 @@ use crate::check::{Check, Reference, Verdict};
 use crate::clock::heat;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::throttling::Throttled;
-use facts::{CpuSet, HostView, Missing, PerCpu};
+use facts::{CpuSet, Elsewhere, HostView, Missing, PerCpu};
 use std::time::Duration;
 
 pub(crate) const CHECK: Check = Check {
@@ -62,6 +62,7 @@ fn run(host: &HostView) -> Verdict {
         if cores.is_empty() && packages.is_empty() {
             return Err(Missing::not_here(WHAT, "this processor has no counter of them"));
         }
+        host.shows(WHAT, Elsewhere::Firmware)?;
         cores.all_known()?;
         packages.all_known()?;
         return Ok(Vec::new());
@@ -86,7 +87,9 @@ fn finding(level: &str, throttled: &Throttled, uptime: Option<Duration>) -> Find
     let how_often = heat::how_often(throttled.events, uptime);
     let confidence = if uptime.is_some() { Confidence::High } else { Confidence::Medium };
     let message = format!("{level} has reached a power limit {how_often}");
-    Finding::new(severity, confidence, message).evidence(&throttled.path, throttled.events)
+    Finding::new(severity, confidence, message)
+        .evidence(&throttled.path, throttled.events)
+        .since_boot()
 }
 
 #[cfg(test)]

@@ -57,6 +57,9 @@ fn run(host: &HostView) -> Verdict {
     let cpus = host.topology.online.clone().unwrap_or_default();
     let finding =
         Finding::new(severity, Confidence::High, message).on(cpus, host.topology.n_online());
+    let is_live = throttled.as_ref().is_ok_and(FirmwareThrottling::is_low)
+        || alarm.as_ref().is_ok_and(|it| it.is_raised);
+    let finding = if is_live { finding } else { finding.since_boot() };
     let finding = with_evidence(finding, throttled, alarm);
     Ok(vec![finding.command(&commands::KERNEL_LOG, "-i voltage").fix_lasting(
         "a supply and a cable that hold 5 V under load (5 V and 3 A; 5 A for a Raspberry Pi 5), and fewer devices that draw from the board",

@@ -12,6 +12,7 @@ use crate::clock::occ;
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::loss_scale::{self, Lost};
+use crate::party::Party;
 use facts::ipmi::PowerLimit;
 use facts::msr::intel::{PACKAGE_THERM_STATUS, THERM_STATUS};
 use facts::msr::limit_reasons::{Layout, undecoded};
@@ -130,6 +131,8 @@ fn by_on_chip_controller(host: &HostView) -> Verdict {
         Finding::new(Severity::Low, Confidence::Medium, message)
             .evidence(path, events)
             .on(cpus, host.topology.n_online())
+            .by_means_of(name)
+            .since_boot()
     };
     Ok(found.into_iter().map(finding).collect())
 }
@@ -155,6 +158,9 @@ fn held_by_controller(host: &HostView, held: occ::Held, reasons: &[(&str, u64, &
         }
     }
     finding
+        .held_by(Party::Firmware)
+        .to_do("find out why the on-chip controller stopped, in the log of the service processor")
+        .by_means_of(format!("its on-chip controller ({clock} of {full})"))
         .evidence(source, value)
         .on(cpus, host.topology.n_online())
         .cost(
@@ -172,12 +178,14 @@ fn finding(severity: Severity, is_log: IsLog, name: &'static str) -> Finding {
     if is_log {
         let when = "at some time since boot, or since the log was cleared";
         let message = format!("{name} held the clock down {when}");
-        return Finding::new(severity, Confidence::Medium, message);
+        return Finding::new(severity, Confidence::Medium, message).by_means_of(name).since_boot();
     }
     let message = format!("{name} holds the clock down at this moment");
-    let finding = Finding::new(severity, Confidence::High, message);
+    let finding = Finding::new(severity, Confidence::High, message).by_means_of(name);
     match severity {
         _ if name == CRITICAL.name || name == TOO_HOT.name => finding
+            .held_by(Party::Physics)
+            .to_do("fix the cooling")
             .command(&commands::BMC_SENSORS, "")
             .fix_lasting("fix the cooling; see thermal-throttling"),
         Severity::High => finding

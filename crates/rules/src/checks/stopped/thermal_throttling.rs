@@ -93,8 +93,10 @@ fn by_board(host: &HostView, bits: &FirmwareThrottling) -> Option<Finding> {
     };
     let cpus = host.topology.online.clone().unwrap_or_default();
     let message = format!("the processor {when} its clock");
+    let finding = Finding::new(severity, Confidence::High, message);
+    let finding = if bits.is_hot() { finding } else { finding.since_boot() };
     Some(
-        Finding::new(severity, Confidence::High, message)
+        finding
             .evidence(&bits.path, format!("{:x}", bits.bits))
             .on(cpus, host.topology.n_online())
             .command(&commands::THERMAL_ZONES, "")
@@ -171,7 +173,7 @@ fn finding(
         None => Finding::new(heat::severity(events, None), confidence, message),
     };
     let mut finding =
-        finding.evidence(&throttled.path, events).on(as_bad, host.topology.n_online());
+        finding.evidence(&throttled.path, events).on(as_bad, host.topology.n_online()).since_boot();
     if let (Some(share), Some(uptime)) = (share(throttled, uptime), uptime)
         && let Ok(total) = &throttled.total
         && !total.is_zero()

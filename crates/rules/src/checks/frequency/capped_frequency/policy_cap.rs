@@ -4,6 +4,7 @@ use super::{REACHED, with_cost};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::loss_scale::Lost;
+use crate::party::Party;
 use facts::cpu::cooling::Kind;
 use facts::cpu::cpufreq::Policy;
 use facts::{CpuSet, Hertz, HostView, IfPresent, Missing};
@@ -72,13 +73,17 @@ pub(super) fn capped(host: &HostView, cap: &Cap, policies: &[&Policy], are_many:
     if !is_mark {
         finding = with_cost(finding, limit.share_of(*full), format!("{limit} of {full}"));
     }
+    let named = if is_mark { (*file).to_owned() } else { format!("{file} ({limit})") };
+    let finding = finding.by_means_of(named);
     let finding = if *file == "bios_limit" {
-        finding.command(&commands::BMC_EVENTS, "").fix_lasting("find out first whose budget it keeps: the firmware requests it (ACPI _PPC) for a power cap, a lost power supply or a cooling fault, \
+        finding.held_by(Party::Firmware).to_do("find whose budget the firmware keeps, in the log of the management controller").command(&commands::BMC_EVENTS, "").fix_lasting("find out first whose budget it keeps: the firmware requests it (ACPI _PPC) for a power cap, a lost power supply or a cooling fault, \
                      which the BMC's log names, or for the power profile of its setup. `processor.ignore_ppc=1` on the boot line makes Linux ignore it, and overrides that protection")
     } else if let Some((path, level)) = passive_cooling(host) {
         finding
             .evidence(path, level)
             .command(&commands::THERMAL_ZONES, "")
+            .held_by(Party::Physics)
+            .to_do("fix the cooling")
             .fix_lasting("the kernel lowers it to cool the machine: fix the cooling")
     } else if policies.iter().copied().any(may_be_of_firmware) {
         finding.fix_lasting("look at bios_limit in the same folder: if it is as low, the firmware sets the limit; if not, a program wrote it")

@@ -1,0 +1,132 @@
+//! Which finding explains which: the relations that a diagnosis joins findings by.
+
+use super::parts::part_of;
+use crate::check::Check;
+use crate::finding::{Finding, Moment};
+use crate::party::Party;
+
+/// A cause and what it has for an effect.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Relation {
+    /// The check whose finding is the cause.
+    pub cause: &'static str,
+    /// The check whose finding it explains.
+    pub effect: &'static str,
+    /// What has to hold of the two, besides that they share their CPUs.
+    pub holds: &'static [Condition],
+}
+
+/// What has to hold of a cause and its effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// The cause was in force when the host was read: what was logged or counted since boot proves no present.
+    CauseIsLive,
+    /// The effect was seen at that time, too.
+    EffectIsLive,
+    /// The effect leaves no less of the clock than the cause predicts, up to a quarter of that.
+    AsPredicted,
+    /// The effect is not seen to lose anything within what the cause leaves.
+    NothingBesides,
+}
+
+use Condition::{AsPredicted, CauseIsLive, EffectIsLive, NothingBesides};
+
+const fn relation(
+    cause: &'static str,
+    effect: &'static str,
+    holds: &'static [Condition],
+) -> Relation {
+    Relation { cause, effect, holds }
+}
+
+/// The causes of each effect stand in the order in which they are tried: what was read from the place that decides first.
+pub const EXPLAINS: &[Relation] = &[
+    // A fault of a firmware version is the cause of what it does; the register shows it is there.
+    relation("known-bad-firmware", "clock-modulation", &[CauseIsLive, EffectIsLive]),
+    // The clock is stopped for a part of the time: APERF counts less, whatever the P-state is (SDM vol. 3B, 15.8.3).
+    relation("clock-modulation", "clock-below-minimum", &[CauseIsLive, AsPredicted]),
+    relation("forced-idle", "clock-below-minimum", &[CauseIsLive]),
+    // PROCHOT# brings the lowest clock and, on some processors, stops it in between.
+    relation("bmc-power-cap", "prochot-asserted", &[CauseIsLive, EffectIsLive]),
+    relation("prochot-asserted", "clock-below-minimum", &[CauseIsLive]),
+    relation("thermal-throttling", "clock-below-minimum", &[CauseIsLive]),
+    relation("undervoltage", "clock-below-minimum", &[CauseIsLive]),
+    relation("low-power-limit", "clock-below-minimum", &[CauseIsLive]),
+    relation("clock-modulation", "clock-not-delivered", &[CauseIsLive, AsPredicted]),
+    relation("prochot-asserted", "clock-not-delivered", &[CauseIsLive]),
+    relation("thermal-throttling", "clock-not-delivered", &[CauseIsLive]),
+    relation("undervoltage", "clock-not-delivered", &[CauseIsLive]),
+    relation("low-power-limit", "clock-not-delivered", &[CauseIsLive]),
+    relation("power-limit-reached", "clock-not-delivered", &[CauseIsLive]),
+    // A limit below the design power is reached where the default would not be.
+    relation("low-power-limit", "power-limit-reached", &[CauseIsLive]),
+    // A governor runs at the limit that it was given: it is not the governor that is slow.
+    relation("capped-frequency", "slow-governor", &[CauseIsLive, NothingBesides]),
+    relation("prochot-asserted", "slow-governor", &[CauseIsLive, NothingBesides]),
+    relation("rival-tuner", "mixed-frequency-settings", &[CauseIsLive]),
+    relation("ipmi-without-interrupt", "kipmid-busy", &[CauseIsLive]),
+];
+
+/// So much of what a cause leaves has to be there: shares are of the nominal clock or of the highest, which differ by a fifth on servers.
+const AS_PREDICTED: f64 = 0.75;
+
+/// Of what is left from here on nothing is lost: clocks are rounded to steps.
+const AS_GOOD_AS_ALL: f64 = 0.98;
+
+/// The place of what explains the finding at `effect`, by the first of the relations that hold.
+pub(crate) fn cause_of(findings: &[(&'static Check, Finding)], effect: usize) -> Option<usize> {
+    let (check, finding) = findings.get(effect)?;
+    let relation = |(id, cause): &(&'static Check, Finding)| {
+        let mut relations = EXPLAINS.iter();
+        relations
+            .position(|it| it.cause == id.id && it.effect == check.id && it.joins(cause, finding))
+    };
+    let others = findings.iter().enumerate().filter(|(at, _)| *at != effect);
+    let causes = others.filter_map(|(at, it)| Some((relation(it)?, at)));
+    causes.min().map(|(_, cause)| cause)
+}
+
+/// Whose it is what a check found: that of what explains its finding, at last.
+pub(crate) fn party_behind(findings: &[(&'static Check, Finding)], check: &str) -> Option<Party> {
+    let mut at = findings.iter().position(|(it, _)| it.id == check)?;
+    // No relation leads back: a test of the list sees to that.
+    while let Some(cause) = cause_of(findings, at) {
+        at = cause;
+    }
+    let (check, finding) = findings.get(at)?;
+    finding.held.by.or(part_of(check.id)?.party)
+}
+
+impl Relation {
+    /// Whether this cause explains this effect.
+    pub(crate) fn joins(&self, cause: &Finding, effect: &Finding) -> bool {
+        share_cpus(cause, effect) && self.holds.iter().all(|it| it.holds(cause, effect))
+    }
+}
+
+impl Condition {
+    fn holds(self, cause: &Finding, effect: &Finding) -> bool {
+        match self {
+            CauseIsLive => cause.held.moment == Moment::Now,
+            EffectIsLive => effect.held.moment == Moment::Now,
+            AsPredicted => match (left_by(cause), left_by(effect)) {
+                (Some(predicted), Some(measured)) => measured >= AS_PREDICTED * predicted,
+                _ => false,
+            },
+            NothingBesides => left_by(effect).is_none_or(|left| left > AS_GOOD_AS_ALL),
+        }
+    }
+}
+
+/// The share of the clock that a finding leaves.
+fn left_by(finding: &Finding) -> Option<f64> {
+    Some(1.0 - finding.lost.as_ref()?.share())
+}
+
+/// Whether all CPUs of the effect are among the cause's; a cause of no CPUs is the machine's.
+fn share_cpus(cause: &Finding, effect: &Finding) -> bool {
+    match (&cause.cpus, &effect.cpus) {
+        (Some(cause), Some(effect)) => effect.cpus.minus(&cause.cpus).is_empty(),
+        _ => true,
+    }
+}

@@ -1,0 +1,249 @@
+//! Findings joined into chains: a sign of lost clock, the mechanism that causes it, the party whose it is, and what to do.
+//!
+//! Which check's findings are signs and which are mechanisms is in [`parts`], what explains what in [`explains`]; both are lists. A
+//! finding that nothing explains begins a chain of its own. A chain has one loss, that of its sign where one was measured, and
+//! one fix, that of its cause.
+
+pub mod explains;
+pub mod parts;
+
+use crate::audit::Audit;
+use crate::check::Check;
+use crate::checks::CHECKS;
+use crate::finding::{Confidence, Finding, Moment, Scope};
+use crate::party::Party;
+use crate::severity::Severity;
+use explains::{EXPLAINS, Relation, cause_of};
+use facts::{Elsewhere, Missing};
+use parts::{Kind, Part, part_of};
+use std::cmp::Reverse;
+
+/// A cause, and what it explains.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chain<'a> {
+    /// What begins it: the cause, or a sign that nothing explains.
+    root: Link<'a>,
+    /// The findings that it explains, each behind its own cause.
+    explained: Vec<Link<'a>>,
+    /// What may cause it, where the first link is a sign: the likeliest first.
+    pub candidates: Vec<Candidate<'a>>,
+}
+
+/// A finding in a chain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Link<'a> {
+    /// Its check.
+    pub check: &'static Check,
+    /// The finding.
+    pub finding: &'a Finding,
+    /// What it is in a chain.
+    pub part: &'static Part,
+}
+
+/// A mechanism that may be the cause of a sign.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Candidate<'a> {
+    /// The check that would show it.
+    pub check: &'static Check,
+    /// What it is in a chain.
+    pub part: &'static Part,
+    /// What speaks for it.
+    pub because: Because<'a>,
+}
+
+/// What speaks for a candidate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Because<'a> {
+    /// It was there at some time since boot.
+    Logged(&'a Finding),
+    /// It is there, and does not explain all.
+    Found(&'a Finding),
+    /// It could not be looked at.
+    Unknown(&'a Missing),
+}
+
+/// What a chain takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChainLoss {
+    /// The share of the clock or time of each CPU concerned, 0 to 1.
+    pub share: f64,
+    /// Whether it was measured; what a setting may take is at most that.
+    pub is_measured: bool,
+}
+
+/// The chains of an audit, the most severe first. Findings of checks without a [part](parts) are in none.
+pub fn chains(audit: &Audit) -> Vec<Chain<'_>> {
+    let findings = &audit.findings;
+    let causes = causes(findings);
+    let root = |(at, cause): (usize, &Option<usize>)| {
+        let root = findings.get(at).filter(|_| cause.is_none()).and_then(link)?;
+        let explained = explained_by(&causes, at);
+        let explained = explained.into_iter().filter_map(|at| link(findings.get(at)?)).collect();
+        Some(Chain { root, explained, candidates: candidates(audit, &root) })
+    };
+    let mut chains: Vec<Chain<'_>> = causes.iter().enumerate().filter_map(root).collect();
+    // The sort is stable: of equals, the order of the audit stays.
+    chains.sort_by_key(|it| Reverse((it.severity(), it.explained.len(), it.confidence())));
+    chains
+}
+
+/// What explains each finding. Signs that nothing explains stand behind the first of them: their cause is looked for together.
+fn causes(findings: &[(&'static Check, Finding)]) -> Vec<Option<usize>> {
+    let mut causes: Vec<Option<usize>> =
+        (0..findings.len()).map(|at| cause_of(findings, at)).collect();
+    let is_sign = |check: &Check| part_of(check.id).is_some_and(|it| it.kind == Kind::Symptom);
+    let signs = findings.iter().zip(&mut causes).enumerate();
+    let mut unexplained =
+        signs.filter(|(_, ((check, _), cause))| is_sign(check) && cause.is_none());
+    if let Some((first, _)) = unexplained.next() {
+        unexplained.for_each(|(_, (_, cause))| *cause = Some(first));
+    }
+    causes
+}
+
+fn link<'a>((check, finding): &'a (&'static Check, Finding)) -> Option<Link<'a>> {
+    Some(Link { check, finding, part: part_of(check.id)? })
+}
+
+/// All that a root explains, each behind its own cause.
+fn explained_by(causes: &[Option<usize>], root: usize) -> Vec<usize> {
+    let mut order = vec![root];
+    let mut next = 0;
+    // Each finding has one cause, and no relation leads back: a test of the list sees to that.
+    while let Some(&cause) = order.get(next) {
+        let effects = causes.iter().enumerate().filter(|(_, it)| **it == Some(cause));
+        order.extend(effects.map(|(at, _)| at));
+        next += 1;
+    }
+    order.split_off(1)
+}
+
+/// What may cause the sign that a chain begins with.
+fn candidates<'a>(audit: &'a Audit, sign: &Link<'a>) -> Vec<Candidate<'a>> {
+    if sign.part.kind != Kind::Symptom {
+        return Vec::new();
+    }
+    let of = |relation: &Relation| {
+        let check = CHECKS.iter().copied().find(|it| it.id == relation.cause)?;
+        let because = because(audit, check).filter(Because::is_possible)?;
+        Some(Candidate { check, part: part_of(check.id)?, because })
+    };
+    let all = EXPLAINS.iter().filter(|it| it.effect == sign.check.id);
+    let mut candidates: Vec<Candidate<'_>> = all.filter_map(of).collect();
+    candidates.sort_by_key(|it| match it.because {
+        Because::Found(_) => 0,
+        Because::Logged(_) => 1,
+        Because::Unknown(_) => 2,
+    });
+    candidates
+}
+
+/// What speaks for a check's fault: nothing where it was looked at and not found.
+fn because<'a>(audit: &'a Audit, check: &Check) -> Option<Because<'a>> {
+    let mut found = audit.findings.iter().filter(|(it, _)| it.id == check.id).map(|it| &it.1);
+    if let Some(finding) = found.next() {
+        return Some(match finding.held.moment {
+            Moment::Now => Because::Found(finding),
+            Moment::SinceBoot => Because::Logged(finding),
+        });
+    }
+    let unknown = audit.unknown.iter().find(|(it, _)| it.id == check.id);
+    unknown.map(|(_, missing)| Because::Unknown(missing))
+}
+
+impl Because<'_> {
+    /// Whether this kind of machine has the mechanism at all, as far as is known.
+    fn is_possible(&self) -> bool {
+        match self {
+            Because::Unknown(missing) => !missing.is_elsewhere(Elsewhere::Firmware),
+            Because::Logged(_) | Because::Found(_) => true,
+        }
+    }
+}
+
+impl<'a> Chain<'a> {
+    /// Its findings, the cause first, each behind what explains it.
+    pub fn links(&self) -> impl Iterator<Item = &Link<'a>> {
+        std::iter::once(&self.root).chain(&self.explained)
+    }
+
+    /// The mechanism that causes it; `None` where only a sign was found.
+    pub fn cause(&self) -> Option<&Link<'a>> {
+        Some(&self.root).filter(|it| it.part.kind == Kind::Mechanism)
+    }
+
+    /// The sign: the last link that is one.
+    pub fn sign(&self) -> Option<&Link<'a>> {
+        self.links().filter(|it| it.part.kind == Kind::Symptom).last()
+    }
+
+    /// Of what it takes.
+    pub fn of(&self) -> parts::Lost {
+        self.root.part.of
+    }
+
+    /// What causes it, in a few words that follow "by"; what is seen, where the cause is unknown.
+    pub fn mechanism(&self) -> &'a str {
+        self.root.finding.held.name.as_deref().unwrap_or(self.root.part.name)
+    }
+
+    /// What to do about the cause, in the imperative; `None` where the cause is unknown.
+    pub fn action(&self) -> Option<&'static str> {
+        let cause = self.cause()?;
+        Some(cause.finding.held.action.unwrap_or(cause.part.action))
+    }
+
+    /// Whose it is, where that is known.
+    pub fn party(&self) -> Option<Party> {
+        let cause = self.cause()?;
+        cause.finding.held.by.or(cause.part.party)
+    }
+
+    /// The program that does it, by name and number.
+    pub fn program(&self) -> Option<&'a str> {
+        self.cause()?.finding.held.program.as_deref()
+    }
+
+    /// When it was seen.
+    pub fn moment(&self) -> Moment {
+        self.root.finding.held.moment
+    }
+
+    /// What it takes: what its sign measured, or at most what its cause, or one of several signs, can take; `None` where neither is
+    /// known.
+    pub fn loss(&self) -> Option<ChainLoss> {
+        let share_of = |it: &Link<'_>| it.finding.lost.as_ref().map(|it| it.share());
+        let signs = self.links().filter(|it| it.part.kind == Kind::Symptom).filter_map(share_of);
+        let signs: Vec<f64> = signs.collect();
+        let measured = signs.iter().copied().max_by(f64::total_cmp);
+        let possible = || self.links().filter_map(share_of).max_by(f64::total_cmp);
+        let share = measured.or_else(possible)?;
+        Some(ChainLoss { share, is_measured: signs.len() == 1 })
+    }
+
+    /// The CPUs that lose it: those of its signs, or of its cause.
+    pub fn cpus(&self) -> Option<Scope> {
+        let signs = self.links().filter(|it| it.part.kind == Kind::Symptom);
+        let scopes: Vec<&Scope> = signs.filter_map(|it| it.finding.cpus.as_ref()).collect();
+        match scopes.first() {
+            Some(first) => {
+                let cpus = scopes.iter().flat_map(|it| it.cpus.iter()).collect();
+                Some(Scope { cpus, of: first.of })
+            }
+            None => self.links().find_map(|it| it.finding.cpus.clone()),
+        }
+    }
+
+    /// That of the most severe of its findings: a chain is no less than what it is made of.
+    pub fn severity(&self) -> Severity {
+        self.links().map(|it| it.finding.severity).max().unwrap_or(Severity::Info)
+    }
+
+    /// That of the least sure of its findings: each link has to hold.
+    pub fn confidence(&self) -> Confidence {
+        self.links().map(|it| it.finding.confidence).min().unwrap_or(Confidence::Low)
+    }
+}
+
+#[cfg(test)]
+mod tests;

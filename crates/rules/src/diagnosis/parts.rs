@@ -1,0 +1,185 @@
+//! What each check's findings are in a diagnosis: the sign of a fault, or what causes it, and then who does, by default.
+//!
+//! A check that knows better who it is, says so in its finding ([`Held`](crate::finding::Held)).
+
+use crate::party::Party;
+
+/// What the findings of a check are.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The id of the check.
+    pub check: &'static str,
+    /// Sign or cause.
+    pub kind: Kind,
+    /// What is lost.
+    pub of: Lost,
+    /// The mechanism in a few words that follow "by" or "of"; of a symptom what it is.
+    pub name: &'static str,
+    /// Whose it is, where a finding does not say.
+    pub party: Option<Party>,
+    /// What to do, in the imperative, where no command does it.
+    pub action: &'static str,
+}
+
+/// Sign or cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A clock that is too low, or time that is missing: something else causes it.
+    Symptom,
+    /// What holds a clock down, or takes time.
+    Mechanism,
+}
+
+/// What is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lost {
+    /// Some of the clock.
+    Clock,
+    /// Some of the clock of a core that is busy while others are idle.
+    Turbo,
+    /// Time of a CPU.
+    Time,
+}
+
+impl Lost {
+    /// The word in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Lost::Clock => "clock",
+            Lost::Turbo => "turbo",
+            Lost::Time => "time",
+        }
+    }
+}
+
+const fn symptom(check: &'static str, name: &'static str) -> Part {
+    Part { check, kind: Kind::Symptom, of: Lost::Clock, name, party: None, action: "" }
+}
+
+const fn mechanism(
+    check: &'static str,
+    name: &'static str,
+    party: Party,
+    action: &'static str,
+) -> Part {
+    let party = Some(party);
+    Part { check, kind: Kind::Mechanism, of: Lost::Clock, name, party, action }
+}
+
+/// Of which the finding says whose it is, where that is known.
+const fn unowned(check: &'static str, name: &'static str, action: &'static str) -> Part {
+    Part { check, kind: Kind::Mechanism, of: Lost::Clock, name, party: None, action }
+}
+
+use Party::{Firmware, ManagementController, OperatingSystem, Physics, Program};
+
+/// The checks whose findings a diagnosis joins; those of other checks stay what they are.
+pub const PARTS: &[Part] = &[
+    symptom("clock-below-minimum", "a clock below the hardware's minimum"),
+    symptom("clock-not-delivered", "a clock below the request"),
+    mechanism("slow-governor", "the frequency governor", OperatingSystem, "set another governor"),
+    mechanism(
+        "capped-frequency",
+        "a frequency limit",
+        OperatingSystem,
+        "find what writes the limit",
+    ),
+    Part {
+        of: Lost::Turbo,
+        ..mechanism("turbo-off", "turbo that is off", OperatingSystem, "switch turbo on")
+    },
+    mechanism(
+        "power-saving-bias",
+        "a preference for saving power",
+        OperatingSystem,
+        "set the preference to performance",
+    ),
+    mechanism(
+        "mixed-frequency-settings",
+        "frequency settings that differ between CPUs",
+        OperatingSystem,
+        "give all CPUs the same settings",
+    ),
+    mechanism(
+        "no-frequency-driver",
+        "the choice of clock without a frequency driver",
+        Firmware,
+        "let the operating system control frequencies in the firmware's setup",
+    ),
+    mechanism("rival-tuner", "programs that write over each other", Program, "keep one of them"),
+    unowned(
+        "clock-modulation",
+        "clock modulation",
+        "find out what sets the register at each start, and update the firmware",
+    ),
+    mechanism("forced-idle", "forced idle time", OperatingSystem, "fix the cooling"),
+    unowned(
+        "prochot-asserted",
+        "PROCHOT#",
+        "find what asserts the signal: the controller's event log names power supplies and regulators",
+    ),
+    mechanism("thermal-throttling", "thermal throttling", Physics, "fix the cooling"),
+    mechanism("smi-storm", "system management interrupts", Firmware, "update the firmware"),
+    mechanism(
+        "known-bad-firmware",
+        "a known fault of this version",
+        Firmware,
+        "update the firmware",
+    ),
+    unowned(
+        "low-power-limit",
+        "a package power limit below the design power",
+        "find whose budget the limit keeps, then raise it where it was set",
+    ),
+    mechanism(
+        "power-limit-reached",
+        "a package power limit",
+        Physics,
+        "none, where the limit is the design power: the processor does what it was bought for",
+    ),
+    mechanism(
+        "undervoltage",
+        "under-voltage",
+        Physics,
+        "use a power supply and a cable that keep the voltage under load",
+    ),
+    mechanism(
+        "bmc-power-cap",
+        "a power limit of the board",
+        ManagementController,
+        "find whose budget the limit keeps, then raise it in the management controller",
+    ),
+    mechanism("uncore-capped", "a limit on the uncore clock", OperatingSystem, "raise the limit"),
+    Part {
+        of: Lost::Turbo,
+        ..mechanism(
+            "turbo-headroom-lost",
+            "idle states that are switched off, which leaves no headroom for turbo",
+            OperatingSystem,
+            "let idle CPUs sleep deeper",
+        )
+    },
+    Part {
+        of: Lost::Time,
+        ..mechanism(
+            "ipmi-without-interrupt",
+            "an interface to the BMC without an interrupt, which the kernel polls",
+            ManagementController,
+            "give the interface an interrupt in the firmware, or poll the controller less",
+        )
+    },
+    Part {
+        of: Lost::Time,
+        ..mechanism(
+            "kipmid-busy",
+            "the kernel thread that polls the BMC",
+            ManagementController,
+            "poll the controller less, with a program that keeps its sensor records",
+        )
+    },
+];
+
+/// The part of a check's findings; `None` where a diagnosis does not join them.
+pub fn part_of(check: &str) -> Option<&'static Part> {
+    PARTS.iter().find(|it| it.check == check)
+}

@@ -1,0 +1,189 @@
+//! Made-up hosts whose findings are joined, and those that are not.
+
+use super::explains::EXPLAINS;
+use super::parts::{Kind, PARTS, part_of};
+use super::*;
+use crate::audit::audit;
+use crate::fixture::{XEON, host_of};
+use std::collections::BTreeSet;
+
+/// The chains of a host, a line each: severity, checks, share, party, program, mechanism; then candidates.
+fn diagnosed(excerpt: &str) -> String {
+    let audit = audit(&host_of(excerpt));
+    let line = |it: &Chain<'_>| {
+        let ids: Vec<&str> = it.links().map(|it| it.check.id).collect();
+        let loss = it.loss().map_or("?".to_owned(), |it| {
+            format!("{}{:.0} %", if it.is_measured { "" } else { "<= " }, 100.0 * it.share)
+        });
+        let party = it.party().map_or("nobody known", Party::name);
+        let program = it.program().map_or(String::new(), |it| format!(" {it}"));
+        let candidates: Vec<&str> = it.candidates.iter().map(|it| it.check.id).collect();
+        format!(
+            "{}: {} {loss}: {party}{program}, {}{}",
+            it.severity().name(),
+            ids.join(" -> "),
+            it.mechanism(),
+            if candidates.is_empty() {
+                String::new()
+            } else {
+                format!("; perhaps {}", candidates.join(", "))
+            }
+        )
+    };
+    chains(&audit).iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// [`XEON`] (2400 MHz nominal, 1000 at least) whose CPUs report this clock, each with a busy process on it, and have these values of
+/// 0x19A and 0x19C; 0x1B1 says the same, and 0x64F nothing.
+fn xeon(mhz: u32, modulation: &str, status: &str) -> String {
+    let flags = "flags : acpi tm2 est ida pln pts epb hwp";
+    let block = |cpu: u32| {
+        format!(
+            "processor : {cpu}\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 85\nmodel name : Intel(R) Xeon(R) Gold 6148 CPU @ 2.40GHz\n{flags}\ncpu MHz : {mhz}.000\n\n"
+        )
+    };
+    let rest = XEON.split_once(flags).unwrap().1.trim_start();
+    let mut text = format!("//- /proc/cpuinfo\n{}{rest}", (0..4).map(block).collect::<String>());
+    for cpu in 0..4 {
+        let pid = 100 + cpu;
+        let policy = format!("//- /sys/devices/system/cpu/cpufreq/policy{cpu}");
+        for (file, value) in POLICY {
+            text += &format!("{policy}/{file}\n{value}\n");
+        }
+        text += &format!("{policy}/affected_cpus\n{cpu}\n{policy}/scaling_cur_freq\n{mhz}000\n");
+        let before = "1 1 1 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 500";
+        let fields = "0 ".repeat(16);
+        text += &format!(
+            "//- /dev/cpu/{cpu}/msr 0x19a\n{modulation}\n//- /dev/cpu/{cpu}/msr 0x19c\n{status}\n\
+             //- /proc/{pid}/stat\n{pid} (work) R {before} {fields}{cpu} 0 0 0 0 0 0\n"
+        );
+    }
+    text + &format!("//- /dev/cpu/0/msr 0x1b1\n{status}\n//- /dev/cpu/0/msr 0x64f\n0x0\n")
+}
+
+/// What every policy says: the driver obeys the governor, which wants the highest clock.
+const POLICY: [(&str, &str); 6] = [
+    ("scaling_driver", "intel_cpufreq"),
+    ("scaling_governor", "performance"),
+    ("scaling_min_freq", "1000000"),
+    ("scaling_max_freq", "3700000"),
+    ("cpuinfo_min_freq", "1000000"),
+    ("cpuinfo_max_freq", "3700000"),
+];
+
+const COOL: &str = "0x88450000";
+const PULLED: &str = "0x881f000c";
+const LOGGED: &str = "0x881f0008";
+
+#[test]
+fn parts_and_relations_name_checks_and_no_relation_leads_back() {
+    let ids: BTreeSet<&str> = CHECKS.iter().map(|it| it.id).collect();
+    for part in PARTS {
+        assert!(ids.contains(part.check), "{}", part.check);
+        let is_cause = part.kind == Kind::Mechanism;
+        assert_eq!(is_cause, !part.action.is_empty(), "{}", part.check);
+    }
+    let mut below: BTreeSet<(&str, &str)> = BTreeSet::new();
+    for it in EXPLAINS {
+        let (cause, effect) = (part_of(it.cause).unwrap(), part_of(it.effect).unwrap());
+        assert_eq!(cause.kind, Kind::Mechanism, "{}", it.cause);
+        assert_eq!(cause.of, effect.of, "{} {}", it.cause, it.effect);
+        assert!(below.insert((it.cause, it.effect)), "{} {} twice", it.cause, it.effect);
+    }
+    // All that is reached from a cause, until nothing new is.
+    let mut n_before = 0;
+    while below.len() > n_before {
+        n_before = below.len();
+        let reached: Vec<(&str, &str)> = below
+            .iter()
+            .flat_map(|(a, b)| below.iter().filter(move |it| it.0 == *b).map(move |it| (*a, it.1)))
+            .collect();
+        below.extend(reached);
+    }
+    assert!(below.iter().all(|(a, b)| a != b), "{below:?}");
+}
+
+#[test]
+fn every_check_that_the_slow_clock_names_has_a_part() {
+    let slow = crate::losses::LOSSES.iter().find(|it| it.id == "slow-clock").unwrap();
+    for check in slow.checks {
+        assert!(part_of(check).is_some(), "{check}");
+    }
+}
+
+#[test]
+fn a_clock_that_the_duty_cycle_predicts_is_one_chain_with_it() {
+    assert_eq!(
+        diagnosed(&xeon(600, "0x14", COOL)),
+        "critical: clock-modulation -> clock-below-minimum 75 %: firmware, clock modulation (duty cycle 25 %)"
+    );
+}
+
+#[test]
+fn a_clock_that_the_duty_cycle_does_not_predict_is_a_sign_of_something_else() {
+    assert_eq!(
+        diagnosed(&xeon(600, "0x1c", COOL)),
+        "high: clock-modulation <= 25 %: firmware, clock modulation (duty cycle 75 %)\n\
+         high: clock-below-minimum 75 %: nobody known, a clock below the hardware's minimum; perhaps clock-modulation, \
+         thermal-throttling, low-power-limit"
+    );
+}
+
+#[test]
+fn prochot_explains_a_low_clock_at_the_same_time_and_its_log_does_not() {
+    assert_eq!(
+        diagnosed(&xeon(800, "0x0", PULLED)),
+        "high: prochot-asserted -> clock-below-minimum 67 %: nobody known, PROCHOT# from another device"
+    );
+    assert_eq!(
+        diagnosed(&xeon(800, "0x0", LOGGED)),
+        "high: clock-below-minimum 67 %: nobody known, a clock below the hardware's minimum; perhaps prochot-asserted, \
+         thermal-throttling, low-power-limit\n\
+         low: prochot-asserted ?: nobody known, PROCHOT# from another device"
+    );
+}
+
+#[test]
+fn a_limit_of_the_board_that_pulls_prochot_is_the_controllers() {
+    let limit = "//- /dev/ipmi0 0x2c 0x01 dc 01\n00 dc 01 05 02 00 01 07\n\
+                 //- /dev/ipmi0 0x2c 0x03 dc 00 00\n00 dc 00 00 11 f4 01 70 17 00 00 00 00 01 00\n\
+                 //- /dev/ipmi0 0x2c 0x02 dc 01 00 00\n00 dc f4 01 64 00 f4 01 f4 01 00 00 00 60 10 27 00 00 40\n";
+    assert_eq!(
+        diagnosed(&(xeon(800, "0x0", PULLED) + limit)),
+        "high: bmc-power-cap -> prochot-asserted -> clock-below-minimum 67 %: management controller, a power limit of the board (500 W)"
+    );
+}
+
+#[test]
+fn what_was_looked_at_and_not_found_is_no_candidate_and_what_could_not_be_is() {
+    assert_eq!(
+        diagnosed(&xeon(800, "0x0", COOL)),
+        "high: clock-below-minimum 67 %: nobody known, a clock below the hardware's minimum; perhaps thermal-throttling, \
+         low-power-limit"
+    );
+    assert_eq!(
+        diagnosed(&xeon(800, "!denied", "!denied")),
+        "high: clock-below-minimum 67 %: nobody known, a clock below the hardware's minimum; perhaps clock-modulation, \
+         prochot-asserted, thermal-throttling, low-power-limit"
+    );
+}
+
+#[test]
+fn a_governor_at_the_limit_that_it_was_given_is_the_limits_effect() {
+    let file = "//- /sys/devices/system/cpu/cpufreq/policy0";
+    let host = |current: &str| {
+        format!(
+            "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 94\n\
+             model name : X CPU @ 2.80GHz\nflags : ida\n//- /sys/devices/system/cpu/online\n0\n\
+             {file}/affected_cpus\n0\n{file}/scaling_driver\nacpi-cpufreq\n{file}/scaling_governor\nondemand\n\
+             {file}/scaling_max_freq\n1500000\n{file}/scaling_min_freq\n800000\n{file}/cpuinfo_max_freq\n2801000\n\
+             {file}/cpuinfo_min_freq\n800000\n{file}/scaling_cur_freq\n{current}\n"
+        )
+    };
+    assert_eq!(
+        diagnosed(&host("1500000")),
+        "high: capped-frequency -> slow-governor <= 46 %: operating system, scaling_max_freq (1500 MHz)"
+    );
+    // It runs below what the limit leaves it.
+    assert_eq!(diagnosed(&host("800000")).lines().count(), 2);
+}
