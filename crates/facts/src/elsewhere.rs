@@ -40,17 +40,20 @@ pub enum Elsewhere {
     /// The kernel's counters in `cpuN/thermal_throttle`, which this kernel does not have. Firmware may have kept the
     /// thermal interrupt (drivers/thermal/intel/therm_throt.c, intel_init_thermal).
     ThermalInterrupt,
+    /// The log of performance limits of Intel's servers with TPMI ([`plr`](crate::power::plr)): debugfs, which only root may read.
+    Plr,
     /// The driver of uncore clocks that are set by TPMI (drivers/platform/x86/intel/uncore-frequency).
     UncoreTpmi,
 }
 
 impl Elsewhere {
-    const ALL: [Elsewhere; 6] = [
+    const ALL: [Elsewhere; 7] = [
         Elsewhere::Hsmp,
         Elsewhere::SmiCounter,
         Elsewhere::Firmware,
         Elsewhere::Xen,
         Elsewhere::ThermalInterrupt,
+        Elsewhere::Plr,
         Elsewhere::UncoreTpmi,
     ];
 
@@ -71,6 +74,9 @@ impl Elsewhere {
             Elsewhere::ThermalInterrupt => {
                 "the kernel does not count it: firmware keeps the thermal interrupt, or the kernel is built without CONFIG_X86_THERMAL_VECTOR"
             }
+            Elsewhere::Plr => {
+                "this processor logs it for the driver intel_plr_tpmi, which shows nothing in debugfs here"
+            }
             Elsewhere::UncoreTpmi => "the driver intel_uncore_frequency_tpmi is not loaded",
         }
     }
@@ -84,6 +90,9 @@ impl Elsewhere {
             Elsewhere::SmiCounter => "perf stat -a -e ls_smi_rx -- sleep 10",
             Elsewhere::Firmware | Elsewhere::ThermalInterrupt => "ask the management controller",
             Elsewhere::Xen => concat!(xen_clock!(), "; ", xen_idle!()),
+            Elsewhere::Plr => {
+                "mount debugfs, and modprobe intel_plr_tpmi (Linux 6.11 and later; not under lockdown)"
+            }
             Elsewhere::UncoreTpmi => "modprobe intel_uncore_frequency_tpmi",
         }
     }

@@ -19,6 +19,7 @@ use crate::power::board::BoardPower;
 use crate::power::cap::PowerCap;
 use crate::power::hsmp::HsmpSockets;
 use crate::power::limit::PowerLimits;
+use crate::power::plr;
 use crate::power::uncore::UncoreDomains;
 use crate::site::Thresholds;
 use crate::system::cgroup::{LimitedGroup, ThrottledGroups};
@@ -86,6 +87,8 @@ pub struct HostView {
     pub power_cap: PowerCap,
     /// What AMD's system management reports of each socket.
     pub hsmp: HsmpSockets,
+    /// What has held the clock down since boot, as Intel's servers with TPMI log it.
+    pub plr: plr::Domains,
     /// Clocks of the uncore.
     pub uncore: UncoreDomains,
     /// Whether a Raspberry Pi has enough voltage.

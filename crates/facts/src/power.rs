@@ -9,6 +9,8 @@
 //! found when it was loaded. drivers/hwmon/raspberrypi-hwmon.c; the documentation of Raspberry Pi, "vcgencmd get_throttled", for the bits that its
 //! own kernel also shows as a file.
 
+pub mod plr;
+
 use crate::ipmi::{self, PowerReading, Response};
 use crate::parse::{Expected, trimmed};
 use crate::{Fact, Hertz, Microwatts, Missing};
@@ -123,12 +125,34 @@ pub struct UncoreDomain {
     pub light_load_floor: Fact<Hertz>,
     /// `elc_low_threshold_percent`: the floor applies below this load of the domain's CPUs.
     pub light_load_percent: Fact<u64>,
+    /// `elc_high_threshold_percent`: above this load the clock is chosen for latency and no longer for efficiency, where that is enabled.
+    pub high_load_percent: Fact<u64>,
+    /// `elc_high_threshold_enable`.
+    pub high_load_counts: Fact<bool>,
+    /// `current_freq_khz`: the running clock. Only root may read it; absent of a whole die with several clusters.
+    pub current: Fact<Hertz>,
+    /// `package_id`. It and the next three are of a cluster (`uncore00`) only, and only root may read them.
+    pub package: Fact<u64>,
+    /// `domain_id`: the number of the power domain, as TPMI counts them; the same as that of the log of limits ([`plr`]).
+    pub domain: Fact<u64>,
+    /// `fabric_cluster_id`.
+    pub cluster: Fact<u64>,
+    /// `die_id`: the kernel's number of the die; absent of dies without cores, and where a package has one die (since Linux 6.16).
+    pub die: Fact<u64>,
+    /// `agent_types`: what is in it, of `core`, `cache`, `memory` and `io`; absent before Linux 6.16.
+    pub agents: Fact<Vec<String>>,
 }
 
 impl UncoreDomain {
     /// The path of one of its files.
     pub fn path(&self, file: &str) -> String {
         format!("{}/{file}", self.folder)
+    }
+
+    /// Whether its clock is chosen for latency at any load: a high threshold of 0 that counts, as "Latency Optimized Mode" of firmware
+    /// sets it (intel/pcm, doc/LATENCY-OPTIMIZED-MODE.md and scripts/bhs-power-mode.sh).
+    pub fn is_for_latency(&self) -> bool {
+        self.high_load_counts == Ok(true) && self.high_load_percent == Ok(0)
     }
 }
 

@@ -64,6 +64,8 @@ pub enum Subject {
     PowerCap,
     /// `hsmp`.
     Hsmp,
+    /// `plr`.
+    Plr,
     /// `uncore`.
     Uncore,
     /// `board_power`.

@@ -15,6 +15,7 @@ use crate::links::pcie::Pcie;
 use crate::msr::Msrs;
 use crate::power::board::BoardPower;
 use crate::power::cap::PowerCap;
+use crate::power::plr;
 use crate::site::Thresholds;
 use crate::system::ipmi::Ipmi;
 use crate::system::isolation::Isolation;
@@ -68,6 +69,7 @@ impl HostView {
             power_limits: none("power limits"),
             power_cap: PowerCap::none(Missing::unasked("power limit of the management controller")),
             hsmp: none("HSMP"),
+            plr: none(plr::NAME),
             uncore: none("uncore domains"),
             board_power: BoardPower {
                 throttled: none("get_throttled"),

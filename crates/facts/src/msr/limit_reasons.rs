@@ -43,6 +43,14 @@ pub enum Kind {
     Power,
     /// A limit of electrical current, which depends on the board.
     Current,
+    /// A signal from outside the processor, or the temperature of a voltage regulator: it is not said which.
+    Platform,
+    /// A request from outside of Linux, by the management controller.
+    Controller,
+    /// What the processor does about errors of its own hardware.
+    Errors,
+    /// A reason of another kind, or without a name.
+    Other,
     /// Normal rules of the processor for turbo and idle cores: not a fault.
     Normal,
 }

@@ -13,6 +13,7 @@ mod log;
 mod msrs;
 mod network;
 mod platform;
+mod plr;
 mod power;
 mod processes;
 mod thermal;
@@ -170,6 +171,9 @@ const READERS: &[Reader] = &[
     }),
     reader(Subject::Hsmp, &[Subject::Cpuinfo, Subject::Platform], |source, host| {
         host.hsmp = power::read_hsmp(source, host);
+    }),
+    reader(Subject::Plr, &[Subject::Cpuinfo, Subject::Platform], |source, host| {
+        host.plr = plr::read(source, &host.cpuinfo, &host.platform);
     }),
     reader(Subject::Uncore, &[], |source, host| host.uncore = power::read_uncore(source)),
     reader(Subject::BoardPower, &[Subject::Cpuinfo], |source, host| {

@@ -74,13 +74,22 @@ pub(super) fn read_uncore(source: &dyn Source) -> UncoreDomains {
 fn domain(source: &dyn Source, name: &str) -> UncoreDomain {
     let folder = format!("{UNCORE}/{name}");
     let clock = |file: &str| source.parsed(&format!("{folder}/{file}"), parse::kilohertz);
+    let number = |file: &str| source.parsed(&format!("{folder}/{file}"), parse::number);
     UncoreDomain {
         min: clock("min_freq_khz"),
         max: clock("max_freq_khz"),
         initial_max: clock("initial_max_freq_khz"),
         light_load_floor: clock("elc_floor_freq_khz"),
-        light_load_percent: source
-            .parsed(&format!("{folder}/elc_low_threshold_percent"), parse::number),
+        light_load_percent: number("elc_low_threshold_percent"),
+        high_load_percent: number("elc_high_threshold_percent"),
+        high_load_counts: source
+            .parsed(&format!("{folder}/elc_high_threshold_enable"), parse::switch),
+        current: clock("current_freq_khz"),
+        package: number("package_id"),
+        domain: number("domain_id"),
+        cluster: number("fabric_cluster_id"),
+        die: number("die_id"),
+        agents: source.parsed(&format!("{folder}/agent_types"), parse::words),
         folder,
     }
 }
@@ -237,6 +246,35 @@ PPT Limit
         let recording = Recording::new(&intel);
         assert!(view(&recording).hsmp.unwrap_err().is_absence());
         assert!(!recording.capture().contains("AMDI0097"));
+    }
+
+    #[test]
+    fn a_cluster_of_the_uncore_says_where_it_is_and_when_it_may_be_slow() {
+        // Sierra Forest, intel/pepc srf2; its kernel has no die_id for a package of one die.
+        let files = [
+            ("agent_types", "core cache memory"),
+            ("current_freq_khz", "1200000"),
+            ("domain_id", "0"),
+            ("elc_floor_freq_khz", "1200000"),
+            ("elc_high_threshold_enable", "1"),
+            ("elc_high_threshold_percent", "95"),
+            ("elc_low_threshold_percent", "11"),
+            ("fabric_cluster_id", "0"),
+            ("package_id", "1"),
+        ];
+        let folder = "/sys/devices/system/cpu/intel_uncore_frequency/uncore03";
+        let text: String =
+            files.iter().map(|(file, value)| format!("//- {folder}/{file}\n{value}\n")).collect();
+        let uncore = |text: &str| view(&Captured::excerpt(text).unwrap()).uncore.unwrap().remove(0);
+        let seen = uncore(&text);
+        assert_eq!(seen.agents, Ok(["core", "cache", "memory"].map(str::to_owned).to_vec()));
+        assert_eq!((seen.package, seen.domain, seen.cluster), (Ok(1), Ok(0), Ok(0)));
+        assert!(seen.die.is_err_and(|it| it.is_absence()));
+        assert_eq!((seen.high_load_percent, seen.high_load_counts), (Ok(95), Ok(true)));
+        let user = uncore(&text.replace("current_freq_khz\n1200000", "current_freq_khz\n!denied"));
+        assert!(
+            user.current.is_err_and(|it| !it.is_absence()) && user.light_load_percent == Ok(11)
+        );
     }
 
     #[test]

@@ -209,9 +209,11 @@ fn limit_reason(books: &Books<'_>, host: &HostView, running: Hertz) -> Option<Ca
     let party = match reason.kind {
         // Board, power supply and management controller all can, and the processor does not say who did.
         Kind::Prochot => party_behind(books.evidence.findings, "prochot-asserted"),
+        Kind::Platform => None,
         Kind::Power => Some(power_party(books)),
         Kind::Heat | Kind::Current => Some(Party::Physics),
-        Kind::Normal => None,
+        Kind::Controller => Some(Party::ManagementController),
+        Kind::Errors | Kind::Other | Kind::Normal => None,
     };
     Some(Cause { name: reason.name.to_owned(), party, down_to: running, at_most_ns: None })
 }

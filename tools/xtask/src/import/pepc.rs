@@ -17,9 +17,17 @@ pub(super) fn import(members: &Members) -> Result<(Answers, Identity)> {
     let version = members.ending("/proc/version").unwrap_or_default();
     let release = version.split_whitespace().nth(2).unwrap_or_default().to_owned();
     answers.file("/proc/sys/kernel/osrelease", format!("{release}\n"));
+    for (name, text) in members.below("sys/kernel/debug").filter(|(name, _)| is_of_limits(name)) {
+        answers.file(&format!("/sys/kernel/debug/{name}"), text);
+    }
     each_line(members.ending("/sys/inlinefiles.txt"), |line| sysfs(&mut answers, line))?;
     each_line(members.ending("/msr/msr.txt"), |line| registers(&mut answers, line))?;
     Ok((answers, Identity { host_name: members.folder().to_owned(), release }))
+}
+
+/// Whether a file of TPMI in debugfs is of the performance limits, which is all that an audit reads there.
+fn is_of_limits(name: &str) -> bool {
+    name.ends_with(facts::power::plr::DUMP) || (name.contains("/plr/") && name.ends_with("/status"))
 }
 
 /// Hands every line that says something to `import`.

@@ -64,9 +64,9 @@ impl<'a> Signals<'a> {
             for reason in layout.active(value).filter(|it| it.kind != Kind::Normal) {
                 let severity = match reason.kind {
                     Kind::Prochot => Severity::High,
-                    Kind::Heat | Kind::Current | Kind::Normal => Severity::Low,
                     // At full load a processor with turbo runs at its power limit; low-power-limit judges the limit.
                     Kind::Power => Severity::Info,
+                    _ => Severity::Low,
                 };
                 self.add((severity, false, reason.name), layout.register, cpu, value);
             }
