@@ -34,6 +34,7 @@ pub mod pasted;
 pub mod persist;
 pub mod phases;
 pub mod plan;
+mod plr;
 pub mod power_cap;
 pub mod prochot;
 pub mod profile;

@@ -60,7 +60,12 @@ pub(super) const LOCKDOWN: Means = Means {
     kind: Kind::Kernel,
     adds: Adds {
         text: "changes of registers, and files of debugfs",
-        checks: &["lazy-preemption"],
+        checks: &[
+            "lazy-preemption",
+            "prochot-asserted",
+            "power-limit-reached",
+            "thermal-throttling",
+        ],
         commands: &["apply", "experiment"],
         ..NONE
     },

@@ -155,6 +155,7 @@ pub const MEANS: &[&Means] = &[
     &modules::IPMI,
     &modules::RAPL,
     &modules::HSMP,
+    &modules::PLR,
     &mounts::CGROUPS,
     &mounts::DEBUGFS,
     &kernel::SCHEDSTAT,

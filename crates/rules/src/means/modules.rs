@@ -1,8 +1,10 @@
 //! Modules of the kernel that make files and devices which this program reads.
 
-use super::provide::{modules, readable};
+use super::provide::{modules, readable, right};
 use super::{Adds, Kind, Looked, Means, NONE, Provision, State, by_fact};
 use facts::Why;
+use facts::access::Capability;
+use facts::power::plr;
 
 /// Devices of registers.
 pub(super) const MSR: Means = Means {
@@ -153,6 +155,57 @@ pub(super) const HSMP: Means = Means {
                 }
                 State::Lacking { seen: missing.to_string(), by }
             }
+        }
+    },
+};
+
+/// What Intel's servers with TPMI log of limits.
+pub(super) const PLR: Means = Means {
+    id: "plr-module",
+    title: "module intel_plr_tpmi",
+    kind: Kind::Module,
+    adds: Adds {
+        text: "what has held the clock of Intel's servers since Granite Rapids down, by CPU, with who set the limit",
+        checks: &["prochot-asserted", "power-limit-reached", "thermal-throttling"],
+        ..NONE
+    },
+    find: |looked| {
+        if let Err(missing) = looked.host.platform.hides(plr::NAME) {
+            return State::NotNeeded(missing.to_string());
+        }
+        match &looked.host.cpuinfo {
+            Ok(info) if plr::has_logs(info) => {}
+            Ok(_) => {
+                return State::NotNeeded(
+                    "only Intel's servers since Granite Rapids have such a log".to_owned(),
+                );
+            }
+            Err(missing) => return State::Unknown(missing.clone()),
+        }
+        let load = || {
+            let mut by = modules(looked, &["intel_plr_tpmi"]);
+            if let Provision::Command { more: Some(more), .. } = &mut by {
+                more.push_str("; Linux 6.11 and later have it");
+            }
+            by
+        };
+        let is_of_cpus = |it: &plr::Domain| it.log.as_ref().is_ok_and(|it| !it.cpus.is_empty());
+        match &looked.host.plr {
+            Ok(domains) if domains.iter().any(is_of_cpus) => {
+                State::Here("the files of its driver".to_owned())
+            }
+            Ok(_) => State::Lacking {
+                seen: "the dump of its registers, which tells of dies and not of CPUs".to_owned(),
+                by: load(),
+            },
+            Err(missing) => match missing.why {
+                Why::NotCollected => State::Unknown(missing.clone()),
+                Why::Denied => State::Lacking {
+                    seen: missing.to_string(),
+                    by: right(looked, Capability::DacReadSearch),
+                },
+                _ => State::Lacking { seen: missing.to_string(), by: load() },
+            },
         }
     },
 };

@@ -49,14 +49,19 @@ pub(super) const CGROUPS: Means = Means {
     },
 };
 
-/// One file of it.
+/// The preemption model, and the log of performance limits.
 pub(super) const DEBUGFS: Means = Means {
     id: "debugfs",
     title: "debugfs (/sys/kernel/debug)",
     kind: Kind::Mount,
     adds: Adds {
-        text: "the preemption model in force",
-        checks: &["lazy-preemption"],
+        text: "the preemption model in force; on Intel's servers since Granite Rapids, what has held the clock down",
+        checks: &[
+            "lazy-preemption",
+            "prochot-asserted",
+            "power-limit-reached",
+            "thermal-throttling",
+        ],
         commands: &["audit"],
         ..NONE
     },

@@ -1,12 +1,15 @@
 //! Looks at how often cores and packages have reached a power limit since boot.
 //!
 //! Source: drivers/thermal/intel/therm_throt.c. The kernel counts an interrupt in which bit 10 of 0x19C or 0x1B1 was set: the processor
-//! runs below the requested clock because of power. It cannot know for how long, nor which of the limits it was.
+//! runs below the requested clock because of power. It cannot know for how long, nor which of the limits it was. Servers with TPMI log
+//! which one it was, without a count (facts::power::plr).
 
 use crate::check::{Check, Reference, Verdict};
 use crate::clock::heat;
 use crate::finding::{Confidence, Finding, Severity};
+use crate::plr;
 use facts::cpu::throttling::Throttled;
+use facts::msr::limit_reasons::Kind;
 use facts::{CpuSet, Elsewhere, HostView, Missing, PerCpu};
 use std::time::Duration;
 
@@ -17,8 +20,11 @@ pub(crate) const CHECK: Check = Check {
 ## What it looks at
 `core_power_limit_count` and `package_power_limit_count` in `cpuN/thermal_throttle`, against the uptime; less than an hour counts as
 one. Fewer than twelve events an hour are a note, more are low: the counts say how often, not for how long. Intel only,
-and only kernels before 3.11, RHEL 6 among them, or with `int_pln_enable` on the boot line: others do not have the files, and the check
-does not apply.
+and only kernels before 3.11, RHEL 6 among them, or with `int_pln_enable` on the boot line: others do not have the files.
+On Granite Rapids, Sierra Forest and later servers also the log of performance limit reasons (PLR) in debugfs, `tpmi-*/plr/domain*/status` (Linux 6.11;
+without the driver intel_plr_tpmi `tpmi-id-0c/mem_dump`, which does not say which limit). It names the limit, PL1 or PL2 of the package or the
+platform, and the interface that it was set by: in-band (MSR, TPMI), firmware (MMIO), or the management controller (PCS), which is low; the others are a note.
+It is a log since boot, or since somebody cleared it, at no known time. Without counts and log the check does not apply.
 
 ## Why it matters
 A processor with turbo reaches its power limit whenever it is busy enough, and that is how it is meant to work. A limit
@@ -33,6 +39,10 @@ whether one holds the clock at the moment.
         Reference {
             title: "Linux: int_pln_enable in the kernel's command-line parameters",
             url: "https://docs.kernel.org/admin-guide/kernel-parameters.html",
+        },
+        Reference {
+            title: "Linux: debugfs-tpmi, /sys/kernel/debug/tpmi-<n>/plr/domain<n>/status",
+            url: "https://www.kernel.org/doc/Documentation/ABI/testing/debugfs-tpmi",
         },
         Reference {
             title: "Intel SDM vol. 3B, Power and Thermal Management: Power Limit Notification",
@@ -58,14 +68,7 @@ fn run(host: &HostView) -> Verdict {
     let core = worst(&counters.core_power);
     let of_package = package.is_some();
     let Some((_, throttled)) = package.or(core) else {
-        let (cores, packages) = (&counters.core_power, &counters.package_power);
-        if cores.is_empty() && packages.is_empty() {
-            return Err(Missing::not_here(WHAT, "this processor has no counter of them"));
-        }
-        host.shows(WHAT, Elsewhere::Firmware)?;
-        cores.all_known()?;
-        packages.all_known()?;
-        return Ok(Vec::new());
+        return logged(host);
     };
     let (level, counts) = match of_package {
         true => ("a package", &counters.package_power),
@@ -79,6 +82,27 @@ fn run(host: &HostView) -> Verdict {
     }
     let uptime = host.kernel.uptime.as_ref().ok().copied();
     Ok(vec![finding(level, &throttled, uptime).on(cpus, host.topology.n_online())])
+}
+
+/// What is logged where nothing was counted.
+fn logged(host: &HostView) -> Verdict {
+    let (cores, packages) = (&host.throttling.core_power, &host.throttling.package_power);
+    let is_there = |it: &PerCpu<Throttled>| {
+        it.iter().any(|(_, fact)| !matches!(fact, Err(missing) if missing.is_absence()))
+    };
+    let is_counted = is_there(cores) || is_there(packages);
+    match plr::findings(host, &[Kind::Power]) {
+        Ok(found) if !found.is_empty() || !is_counted => return Ok(found),
+        Err(missing) if !missing.is_absence() && !is_counted => return Err(missing),
+        _ => {}
+    }
+    if cores.is_empty() && packages.is_empty() {
+        return Err(Missing::not_here(WHAT, "this processor has no counter of them"));
+    }
+    host.shows(WHAT, Elsewhere::Firmware)?;
+    cores.all_known()?;
+    packages.all_known()?;
+    Ok(Vec::new())
 }
 
 fn finding(level: &str, throttled: &Throttled, uptime: Option<Duration>) -> Finding {
@@ -131,6 +155,24 @@ mod tests {
     fn zeros_are_clean_and_a_kernel_that_does_not_count_has_none() {
         assert_eq!(verdict(&CHECK, &host(["0", "0"], "0", "36000.00")), "clean");
         assert!(verdict(&CHECK, XEON).starts_with("not applicable: "));
+    }
+
+    #[test]
+    fn a_log_names_the_limit_and_who_set_it_where_nothing_is_counted() {
+        let gnr = |status: &str| {
+            let path = "/sys/kernel/debug/tpmi-0000:00:03.1/plr/domain0/status";
+            let host = XEON.replace(": 85", ": 173");
+            verdict(&CHECK, &format!("{host}//- {path}\n{status}\n"))
+        };
+        assert_eq!(
+            gnr("cpus POWER\ncpu0 POWER POWER_PLATFORM_PL1_MMIO\ncpu1 none"),
+            "info: the platform's power limit PL1, set by firmware (MMIO), held the clock down at some time since boot, or since the log was cleared \
+             [CPU 0 (1 of 4)]"
+        );
+        assert!(gnr("cpus POWER\ncpu0 POWER POWER_PKG_PL2_PCS").starts_with("low: "));
+        assert_eq!(gnr("cpus PLATFORM\ncpu0 PLATFORM PLATFORM_PROCHOT"), "clean");
+        assert!(gnr("!denied").ends_with("domain0/status may not be read"));
+        assert!(gnr("!absent").starts_with("unknown: performance limit reasons (PLR)"));
     }
 
     #[test]

@@ -13,10 +13,12 @@ use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::loss_scale::{self, Lost};
 use crate::party::Party;
+use crate::plr;
+use facts::cpu::cpuinfo::CpuInfo;
 use facts::ipmi::PowerLimit;
 use facts::msr::intel::{PACKAGE_THERM_STATUS, THERM_STATUS};
-use facts::msr::limit_reasons::{Layout, undecoded};
-use facts::msr::thermal_status::{CRITICAL, TOO_HOT};
+use facts::msr::limit_reasons::{Kind, Layout, undecoded};
+use facts::msr::thermal_status::{CRITICAL, PROCHOT, TOO_HOT};
 use facts::{CpuSet, Elsewhere, HostView, Missing};
 use signals::{IsLog, Signals};
 use std::collections::BTreeMap;
@@ -28,9 +30,12 @@ pub(crate) const CHECK: Check = Check {
 ## What it looks at
 Bit 2 of IA32_THERM_STATUS (MSR 0x19C, each core) and IA32_PACKAGE_THERM_STATUS (0x1B1): another device pulls PROCHOT#.
 Bits 0 and 4 of both: the processor's own temperature. The limit reasons of processors that document them:
-0x64F from Skylake to Ice Lake, 0x690 on Haswell and Broadwell. On later models the other two registers are looked at, and
-nothing in them is unknown and not clean. What is only in a log (bit 3, and bits 31:16 of
-the limit reasons) is reported as such: it happened since boot, or since somebody cleared it, at no known time.
+0x64F from Skylake to Ice Lake, 0x690 on Haswell and Broadwell. On Granite Rapids, Sierra Forest and later servers the log of performance limit
+reasons (PLR) in debugfs: PROCHOT#, the platform, current limits, hardware errors and requests of the management controller, by die and CPU
+(`tpmi-*/plr/domain*/status`, Linux 6.11), or by die alone (`tpmi-id-0c/mem_dump`) without the driver intel_plr_tpmi. It is only read; writing 0 to
+it clears it. On Sapphire and Emerald Rapids, and on clients since Alder Lake, no such register is documented: the thermal status is looked at, and
+nothing in it is unknown and not clean. What is only in a log (bit 3, bits 31:16 of
+the limit reasons, all of PLR) is reported as such: it happened since boot, or since somebody cleared it, at no known time.
 On AMD the files of the driver hsmp_acpi (amd_hsmp on older kernels) (`prochot_status`, `pwr_current_active_freq_limit_source`), which newer kernels
 have on EPYC 7003 and later. On POWER the reasons that the on-chip controller counts (`throttle_stats`): low where they are only counts, high where
 it has lowered the clock more often than raised it again (`unthrottle`), the host has work, and every CPU is at its lowest clock.
@@ -51,6 +56,10 @@ how a processor with turbo works, and only a note.
         Reference {
             title: "Intel SDM vol. 3B, Power and Thermal Management: Thermal Status Information",
             url: "https://www.intel.com/content/www/us/en/developer/articles/technical/intel-sdm.html",
+        },
+        Reference {
+            title: "Linux: debugfs-tpmi, /sys/kernel/debug/tpmi-<n>/plr/domain<n>/status",
+            url: "https://www.kernel.org/doc/Documentation/ABI/testing/debugfs-tpmi",
         },
         Reference {
             title: "Ryan Cox, ryancox.net (2010): finding slow Dell M1000e blades by MSR 0x19C",
@@ -85,16 +94,39 @@ fn run(host: &HostView) -> Verdict {
     if let Some(layout) = layout {
         missing.extend(signals.limit_reasons(layout).err());
     }
+    let logged = logged(host, info);
     if !signals.found.is_empty() {
-        return Ok(signals.findings());
+        let has_prochot = signals.found.keys().any(|(_, _, name)| *name == PROCHOT.name);
+        let mut findings = signals.findings();
+        // The same signal again.
+        let is_new = |it: &Finding| !(has_prochot && it.message.starts_with(SIGNAL));
+        findings.extend(logged.unwrap_or_default().into_iter().filter(is_new));
+        return Ok(findings);
     }
     let unknown = missing.iter().find(|missing| !missing.is_absence());
     let neither_register = missing.get(1).and(missing.first());
-    match (unknown.or(neither_register), undecoded(info)) {
+    match (unknown.or(neither_register), logged) {
+        (_, Ok(found)) if !found.is_empty() => Ok(found),
         (Some(&missing), _) => Err(missing.into()),
-        (None, Some(undecoded)) => Err(undecoded),
-        (None, None) => Ok(Vec::new()),
+        (None, logged) => logged,
     }
+}
+
+/// What a processor without documented limit reasons has logged elsewhere; nothing where it has them, or where there are none.
+///
+/// Power is power-limit-reached's, and heat thermal-throttling's.
+fn logged(host: &HostView, info: &CpuInfo) -> Verdict {
+    const KINDS: &[Kind] = &[
+        Kind::Prochot,
+        Kind::Platform,
+        Kind::Current,
+        Kind::Controller,
+        Kind::Errors,
+        Kind::Other,
+    ];
+    let Some(undecoded) = undecoded(info) else { return Ok(Vec::new()) };
+    plr::findings(host, KINDS)
+        .map_err(|missing| if missing.is_absence() { undecoded } else { missing })
 }
 
 /// What the on-chip controller (OCC) of a POWER processor lowered the highest clock for; heat is thermal-throttling's.
@@ -211,191 +243,4 @@ fn pointed(mut finding: Finding, limit: Option<&PowerLimit>) -> Finding {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::CHECK;
-    use crate::fixture::{XEON, verdict};
-
-    /// [`XEON`] with these values of 0x19C on its two cores, 0x1B1 and 0x64F.
-    fn host(cores: [&str; 2], package: &str, reasons: &str) -> String {
-        format!(
-            "{XEON}//- /dev/cpu/0/msr 0x19c\n{}\n//- /dev/cpu/1/msr 0x19c\n{}\n\
-             //- /dev/cpu/0/msr 0x1b1\n{package}\n//- /dev/cpu/0/msr 0x64f\n{reasons}\n",
-            cores[0], cores[1]
-        )
-    }
-
-    const COOL: &str = "0x88450000";
-
-    #[test]
-    fn prochot_from_outside_is_high_on_the_threads_of_its_core() {
-        assert_eq!(
-            verdict(&CHECK, &host([COOL, "0x881f000c"], COOL, "0x0")),
-            "high: PROCHOT# from another device holds the clock down at this moment [CPUs 1,3 (2 of 4)]"
-        );
-    }
-
-    #[test]
-    fn one_signal_in_several_registers_is_one_finding() {
-        let all = host(["0x881f000c", "0x881f000c"], "0x881f000c", "0x10001");
-        assert_eq!(verdict(&CHECK, &all).lines().count(), 1);
-        assert_eq!(crate::fixture::findings(&CHECK, &all)[0].evidence.len(), 3);
-    }
-
-    #[test]
-    fn a_limit_of_the_management_controller_is_pointed_at() {
-        let pulled = host([COOL, "0x881f000c"], COOL, "0x0");
-        let limit = "//- /dev/ipmi0 0x2c 0x01 dc 01\n00 dc 01 05 02 00 01 07\n\
-                     //- /dev/ipmi0 0x2c 0x03 dc 00 00\n00 dc 00 00 11 f4 01 70 17 00 00 00 00 01 00\n";
-        let lasting =
-            |text: &str| crate::fixture::findings(&CHECK, text).remove(0).fix.lasting.unwrap();
-        let pointing = lasting(&(pulled.clone() + limit));
-        let begins =
-            "the management controller holds the board to 500 W: see bmc-power-cap; or fix what";
-        assert!(pointing.starts_with(begins), "{pointing}");
-        assert!(!lasting(&pulled).contains("bmc-power-cap"));
-    }
-
-    #[test]
-    fn a_log_is_no_state_and_has_no_date() {
-        assert_eq!(
-            verdict(&CHECK, &host([COOL, "0x881f0008"], COOL, "0x0")),
-            "low: PROCHOT# from another device held the clock down at some time since boot, or since the log was cleared [CPUs 1,3 (2 of 4)]"
-        );
-    }
-
-    #[test]
-    fn a_power_limit_is_told_from_its_log() {
-        assert_eq!(
-            verdict(&CHECK, &host([COOL; 2], COOL, "0x0c000400")),
-            "info: power limit PL1 holds the clock down at this moment [all 4 CPUs]\n\
-             info: power limit PL2 held the clock down at some time since boot, or since the log was cleared [all 4 CPUs]"
-        );
-    }
-
-    #[test]
-    fn heat_at_the_moment_is_medium() {
-        assert!(verdict(&CHECK, &host(["0x88000003", COOL], COOL, "0x0")).starts_with("medium: "));
-    }
-
-    #[test]
-    fn a_critical_temperature_is_a_matter_of_cooling_and_not_of_power_supplies() {
-        let hot = host(["0x88000010", COOL], COOL, "0x0");
-        let finding = crate::fixture::findings(&CHECK, &hot).remove(0);
-        assert_eq!(finding.message, "a critical temperature holds the clock down at this moment");
-        assert_eq!(finding.fix.lasting.unwrap(), "fix the cooling; see thermal-throttling");
-        assert!(finding.fix.look[0].contains("type Fan"));
-    }
-
-    #[test]
-    fn a_processor_without_limit_reasons_says_it_in_its_thermal_status() {
-        let sapphire_rapids = host(["0x88450400", COOL], COOL, "0x0").replace(": 85", ": 143");
-        assert_eq!(
-            verdict(&CHECK, &sapphire_rapids),
-            "info: a power limit holds the clock down at this moment [CPUs 0,2 (2 of 4)]"
-        );
-        assert_eq!(verdict(&CHECK, &host(["0x88450400", COOL], COOL, "0x0")), "clean");
-    }
-
-    #[test]
-    fn limit_reasons_that_nobody_decodes_are_never_clean() {
-        let sapphire_rapids = host([COOL; 2], COOL, "0x10001").replace(": 85", ": 143");
-        assert_eq!(
-            verdict(&CHECK, &sapphire_rapids),
-            "unknown: core limit reasons (MSR 0x64f) cannot be read: the bits of family 6, model 143 are unknown to this program"
-        );
-        let pulled = host(["0x881f000c", COOL], COOL, "0x0").replace(": 85", ": 143");
-        assert!(verdict(&CHECK, &pulled).starts_with("high: PROCHOT#"));
-    }
-
-    #[test]
-    fn turbo_rules_are_no_fault() {
-        assert_eq!(verdict(&CHECK, &host([COOL; 2], COOL, "0x30003000")), "clean");
-    }
-
-    #[test]
-    fn a_register_that_may_not_be_read_is_unknown() {
-        assert_eq!(
-            verdict(&CHECK, &host([COOL, "!denied"], COOL, "0x0")),
-            "unknown: /dev/cpu/1/msr 0x19c may not be read"
-        );
-    }
-
-    #[test]
-    fn a_processor_that_shows_it_elsewhere_is_unknown_and_never_free_of_it() {
-        let of = |vendor: &str| {
-            verdict(&CHECK, &host([COOL; 2], COOL, "0x0").replace("GenuineIntel", vendor))
-        };
-        for vendor in ["AuthenticAMD", "HygonGenuine"] {
-            assert!(
-                of(vendor).starts_with("unknown: PROCHOT# cannot be read: EPYC"),
-                "{}",
-                of(vendor)
-            );
-        }
-        let other = "unknown: PROCHOT# cannot be read: this program reads no interface to it on this processor";
-        let arm = "//- /proc/cpuinfo\nprocessor : 0\nCPU implementer : 0xc0\n";
-        assert_eq!(verdict(&CHECK, arm), other);
-        let s390 = "//- /proc/cpuinfo\nvendor_id : IBM/S390\n";
-        assert_eq!(verdict(&CHECK, s390), other);
-    }
-
-    #[test]
-    fn the_on_chip_controller_of_a_power9_tells_its_reasons() {
-        let power9 = |reasons: &[(&str, u64)]| {
-            let cpuinfo = "//- /proc/cpuinfo\nprocessor : 0\ncpu : POWER9, altivec supported\n\
-                           //- /sys/devices/system/cpu/online\n0-3\n\
-                           //- /sys/devices/system/cpu/cpu0/topology/core_siblings_list\n0-3\n";
-            let file = |(name, count): &(&str, u64)| {
-                format!("//- /sys/devices/system/cpu/cpu0/cpufreq/throttle_stats/{name}\n{count}\n")
-            };
-            verdict(&CHECK, &(cpuinfo.to_owned() + &reasons.iter().map(file).collect::<String>()))
-        };
-        let quiet = [("supply_fault", 0), ("powercap", 0), ("overcurrent", 0), ("occ_reset", 0)];
-        assert_eq!(power9(&quiet), "clean");
-        let mut loud = quiet;
-        loud[0].1 = 3;
-        assert_eq!(
-            power9(&loud),
-            "low: a failed power supply lowered the highest clock 3 times since boot [all 4 CPUs]"
-        );
-        assert!(
-            power9(&[])
-                .starts_with("unknown: PROCHOT# cannot be read: this program reads no interface")
-        );
-    }
-
-    #[test]
-    fn a_controller_that_has_not_raised_the_clock_again_holds_it_where_busy_cpus_are_at_the_lowest()
-    {
-        let power9 = |clock: &str, n_raised: u32, idle: u32| {
-            let cpu = "/sys/devices/system/cpu";
-            let stats = format!("{cpu}/cpu0/cpufreq/throttle_stats");
-            let counts = ["supply_fault", "powercap", "overcurrent"];
-            let zeros: String = counts.iter().map(|it| format!("//- {stats}/{it}\n0\n")).collect();
-            let policy = format!("//- {cpu}/cpufreq/policy0");
-            format!(
-                "//- /proc/cpuinfo\nprocessor : 0\ncpu : POWER9, altivec supported\nclock : {clock}MHz\n\
-                 //- {cpu}/online\n0\n//- {cpu}/cpu0/topology/core_siblings_list\n0\n\
-                 {policy}/affected_cpus\n0\n{policy}/cpuinfo_min_freq\n2154000\n\
-                 {policy}/cpuinfo_max_freq\n3800000\n{policy}/scaling_max_freq\n3800000\n\
-                 {zeros}//- {stats}/occ_reset\n1\n//- {stats}/unthrottle\n{n_raised}\n//- {stats}/sub_turbo_stat\n1\n\
-                 //- /proc/stat\ncpu0 1000 0 0 {idle} 0 0 0 0 0 0\n"
-            )
-        };
-        let held = power9("2154.000000", 0, 3000);
-        assert_eq!(
-            verdict(&CHECK, &held),
-            "high: firmware holds the clock at 2154 MHz of 3800 MHz since a reset of the on-chip controller (OCC) [CPU 0 (1 of 1)]"
-        );
-        let finding = crate::fixture::findings(&CHECK, &held).remove(0);
-        assert_eq!(finding.cost.unwrap().estimate, "43 % of the clock, while it lasts");
-        assert!(finding.fix.lasting.unwrap().contains("/sys/firmware/opal/msglog"));
-        for other in [
-            power9("3800.000000", 0, 3000),
-            power9("2154.000000", 1, 3000),
-            power9("2154.000000", 0, 1_000_000),
-        ] {
-            assert!(verdict(&CHECK, &other).starts_with("low: "), "{}", verdict(&CHECK, &other));
-        }
-    }
-}
+mod tests;

@@ -8,7 +8,9 @@ use crate::clock::heat;
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::loss_scale::{self, Lost};
+use crate::plr;
 use facts::cpu::throttling::Throttled;
+use facts::msr::limit_reasons::Kind;
 use facts::power::board::FirmwareThrottling;
 use facts::{CpuSet, Elsewhere, HostView, Missing, PerCpu};
 use std::time::Duration;
@@ -22,7 +24,8 @@ pub(crate) const CHECK: Check = Check {
 threads of a core count the same events), and the time that goes with them, against the uptime. The severity follows the share of the time;
 where the kernel does not count the time (before Linux 5.5), an event counts as a second. 100,000 events are high in whatever time. On bare-metal POWER
 `throttle_stats/overtemp` of each chip. On a Raspberry Pi bits 3 and 19 of `get_throttled`: too hot at the moment (medium), or at some time
-since boot (low). Other processors, and Intel's where firmware keeps the thermal interrupt, have no
+since boot (low). On Granite Rapids, Sierra Forest and later servers, where these counters have nothing, the log of performance limit reasons (PLR) in debugfs:
+the die, single cores, or a voltage regulator too hot, since boot or since somebody cleared the log, which is a note. Other processors, and Intel's where firmware keeps the thermal interrupt, have no
 such counters: their heat is unknown.
 
 ## Why it matters
@@ -66,7 +69,13 @@ fn run(host: &HostView) -> Verdict {
     if let Some(worst) = worst {
         return Ok(vec![finding(host, &judged, worst, uptime)]);
     }
-    if packages.known().next().is_none() && cores.known().next().is_none() {
+    let is_counted = packages.known().next().is_some() || cores.known().next().is_some();
+    match plr::findings(host, &[Kind::Heat]) {
+        Ok(found) if !found.is_empty() || !is_counted => return Ok(found),
+        Err(missing) if !missing.is_absence() && !is_counted => return Err(missing),
+        _ => {}
+    }
+    if !is_counted {
         if let Ok(bits) = &host.board_power.throttled {
             return Ok(by_board(host, bits).into_iter().collect());
         }
@@ -307,6 +316,25 @@ mod tests {
         );
         assert!(pi("80000").starts_with("low: the processor was too hot"));
         assert_eq!(pi("50005"), "clean");
+    }
+
+    #[test]
+    fn a_log_of_limits_tells_of_heat_that_is_not_counted_and_never_of_now() {
+        let gnr = |counts: &str, status: &str| {
+            let path = "/sys/kernel/debug/tpmi-0000:00:03.1/plr/domain0/status";
+            let host = host([counts; 2], counts, "36020.49").replace(": 85", ": 173");
+            verdict(&CHECK, &format!("{host}//- {path}\n{status}\n"))
+        };
+        let hot = "cpus PLATFORM\ncpu0 PLATFORM PLATFORM_HOT_VR\ncpu1 none";
+        assert_eq!(
+            gnr("0", hot),
+            "info: a hot voltage regulator held the clock down at some time since boot, or since the log was cleared [CPU 0 (1 of 4)]"
+        );
+        assert!(gnr("!absent", hot).starts_with("info: "));
+        assert_eq!(gnr("!absent", "cpus POWER\ncpu0 POWER"), "clean");
+        assert_eq!(gnr("0", "!denied"), "clean");
+        assert!(gnr("!absent", "!denied").contains("domain0/status may not be read"));
+        assert!(gnr("22034", hot).starts_with("high: a package was too hot"));
     }
 
     #[test]
