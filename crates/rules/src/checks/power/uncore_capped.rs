@@ -3,6 +3,8 @@
 //! Source: Documentation/admin-guide/pm/intel_uncore_frequency_scaling.rst. It cannot know a limit that firmware
 //! had set before the driver was loaded: then the driver's `initial_max_freq_khz` is low as well.
 
+mod light_load;
+
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
 use facts::msr::{intel, ratios};
@@ -18,8 +20,9 @@ pub(crate) const CHECK: Check = Check {
 `max_freq_khz` of every domain in /sys/devices/system/cpu/intel_uncore_frequency against `initial_max_freq_khz`, what
 the firmware allowed at boot; and whether the lower limit has been raised to the upper one. Without the driver,
 MSR 0x620 shows the latter only; Granite Rapids and Sierra Forest have no such register, and are unknown without
-intel_uncore_frequency_tpmi. There also the clock to which the uncore may fall at light load (`elc_floor_freq_khz`, below
-`elc_low_threshold_percent`).
+intel_uncore_frequency_tpmi. There also efficiency latency control: the clock to which the uncore may fall at light load (`elc_floor_freq_khz`, below
+`elc_low_threshold_percent` of its CPUs' time), and the load above which it is chosen for latency (`elc_high_threshold_percent`, where
+`elc_high_threshold_enable` is 1).
 
 ## Why it matters
 The last-level cache, the mesh or ring between cores and the way to memory have a clock of their own. A database
@@ -29,12 +32,18 @@ remote access longer, while the cores' clock looks perfect.
 ## When to leave it alone
 An uncore pinned at its maximum (lower limit = upper limit) is a choice: steady latency, paid with power that the
 cores' turbo could have used. That is only a note here, and so is a floor for light load: firmware sets it to save
-power, and only work that comes in short bursts on an idle machine waits for it.
+power (11 %, 95 %, 1200 MHz for cores and memory and 800 MHz for I/O are its defaults), and only work that comes in short bursts on an idle
+machine waits for it. It is low where the high threshold is off in a whole package, so that no load makes the uncore give latency first. A floor of 0,
+and a package with a high threshold of 0 that counts, are the firmware's Latency Optimized Mode, and clean.
 ",
     references: &[
         Reference {
             title: "Linux: Intel Uncore Frequency Scaling",
             url: "https://docs.kernel.org/admin-guide/pm/intel_uncore_frequency_scaling.html",
+        },
+        Reference {
+            title: "Intel PCM: Latency Optimized Mode in Xeon 6 Processors",
+            url: "https://github.com/intel/pcm/blob/master/doc/LATENCY-OPTIMIZED-MODE.md",
         },
         Reference {
             title: "Intel SDM vol. 4, MSR_UNCORE_RATIO_LIMIT (0x620)",
@@ -62,8 +71,9 @@ fn run(host: &HostView) -> Verdict {
             Err(missing) => unknown = unknown.or(Some(missing)),
         }
     }
-    let findings = [capped_finding(&capped), pinned_finding(&pinned), floor_finding(domains)];
-    let findings: Vec<Finding> = findings.into_iter().flatten().collect();
+    let findings = [capped_finding(&capped), pinned_finding(&pinned)];
+    let findings: Vec<Finding> =
+        findings.into_iter().flatten().chain(light_load::findings(domains)).collect();
     match unknown {
         Some(missing) if findings.is_empty() => Err(missing.into()),
         _ => Ok(findings),
@@ -116,29 +126,6 @@ fn pinned_finding(domains: &[Limits<'_>]) -> Option<Finding> {
         Finding::new(Severity::Info, Confidence::High, message)
             .evidence(first.domain.path("min_freq_khz"), first.min.khz())
             .evidence(first.domain.path("max_freq_khz"), first.max.khz()),
-    )
-}
-
-/// Where the uncore may fall far below its upper limit while few CPUs work. A floor below the lower limit is ignored
-/// (intel_uncore_frequency_scaling.rst, "Efficiency vs. Latency Tradeoff").
-fn floor_finding(domains: &[UncoreDomain]) -> Option<Finding> {
-    let floored = domains.iter().filter_map(|it| {
-        let floor = *it.light_load_floor.as_ref().ok()?;
-        let percent = *it.light_load_percent.as_ref().ok()?;
-        let lowest = it.min.as_ref().map_or(floor, |min| floor.max(*min));
-        let is_low = percent > 0 && lowest.share_of(*it.max.as_ref().ok()?) < MUCH;
-        is_low.then_some((it, lowest, percent, floor))
-    });
-    let floored: Vec<_> = floored.collect();
-    let (first, lowest, percent, floor) = floored.iter().min_by_key(|it| it.1)?;
-    let message = format!(
-        "the uncore of {} may fall to {lowest} while less than {percent} % of its CPUs' time is busy",
-        counted_all(&floored, "domain")
-    );
-    Some(
-        Finding::new(Severity::Info, Confidence::High, message)
-            .evidence(first.path("elc_floor_freq_khz"), floor.khz())
-            .evidence(first.path("elc_low_threshold_percent"), percent),
     )
 }
 
@@ -246,23 +233,6 @@ mod tests {
                 "unknown: the uncore's clock cannot be read: the driver intel_uncore_frequency_tpmi is not loaded"
             );
         }
-    }
-
-    #[test]
-    fn a_floor_far_below_the_limit_is_a_note_where_a_threshold_makes_it_count() {
-        let host = |floor: &str, percent: &str, min: &str| {
-            let folder = "//- /sys/devices/system/cpu/intel_uncore_frequency/uncore00";
-            domain("uncore00", min, "2400000", "2400000")
-                + &format!(
-                    "{folder}/elc_floor_freq_khz\n{floor}\n{folder}/elc_low_threshold_percent\n{percent}\n"
-                )
-        };
-        assert_eq!(
-            verdict(&CHECK, &host("800000", "10", "800000")),
-            "info: the uncore of 1 domain may fall to 800 MHz while less than 10 % of its CPUs' time is busy"
-        );
-        assert_eq!(verdict(&CHECK, &host("800000", "0", "800000")), "clean");
-        assert_eq!(verdict(&CHECK, &host("800000", "10", "2200000")), "clean");
     }
 
     #[test]
