@@ -7,6 +7,7 @@ use facts::links::infiniband::{Coded, Rate};
 use facts::links::pcie::{self, Speed};
 use facts::links::{network, perftest::Curve};
 use facts::pmu::{self, Bits};
+use facts::power::plr;
 use facts::system::{database, ipmi, isolation, kernel, preemption, sysctl};
 use facts::{Missing, parse};
 
@@ -22,6 +23,7 @@ pub(crate) fn run(input: &[u8]) {
     let _ = (ResumeLatency::parse(text).map(ResumeLatency::limit), latency_limit(text.as_bytes()));
     links(text);
     pmu(text);
+    limits(text);
     // A message stays short whatever was found.
     let message = Missing::malformed("/sys/file", text, "a number").to_string();
     assert!(message.chars().count() < 1024, "{message}");
@@ -33,6 +35,18 @@ fn numbers(text: &str) {
     }
     if let Ok(number) = parse::signed(text) {
         assert_eq!(parse::signed(&number.to_string()), Ok(number));
+    }
+}
+
+/// Reasons have no more CPUs than the log has, and a dump has no CPUs.
+fn limits(text: &str) {
+    if let Ok(log) = plr::Log::parse(text) {
+        let seen = log.seen();
+        assert!(seen.iter().all(|it| it.cpus.len() <= log.cpus.len()));
+        assert!(log.die.reasons.is_empty() || !seen.is_empty());
+    }
+    for (_, log) in plr::dumped(text).unwrap_or_default() {
+        assert!(log.seen().iter().all(|it| it.cpus.is_empty()));
     }
 }
 

@@ -222,6 +222,18 @@ mod tests {
     }
 
     #[test]
+    fn nothing_in_debugfs_is_written() {
+        // To write to the first clears a log, to the second a register.
+        for file in ["plr/domain0/status", "tpmi-id-0c/mem_write", "tpmi-id-0c/mem_dump"] {
+            let path = format!("/sys/kernel/debug/tpmi-0000:00:03.1/{file}");
+            assert!(!is_writable(&path), "{path}");
+        }
+        assert!(
+            WRITABLE.iter().all(|it| !it.starts_with("/sys/kernel") && !it.starts_with("/sys/*"))
+        );
+    }
+
+    #[test]
     fn controls_are_found_in_the_order_of_their_numbers() {
         let path = |policy: u32| GOVERNOR.replace('*', &policy.to_string());
         let controls: Controls = [2, 10, 1]

@@ -127,6 +127,26 @@ mod tests {
         assert!(!plr(&refused).unwrap_err().is_absence());
     }
 
+    /// To write to the log clears it, and root may write to a file of mode 0444.
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test's own folder")]
+    fn a_log_is_as_it_was_when_it_has_been_read() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("sys/kernel/debug/tpmi-0000:00:03.1/plr/domain0");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::create_dir_all(root.path().join("proc")).unwrap();
+        let cpuinfo = GNR.split_once('\n').unwrap().1;
+        std::fs::write(root.path().join("proc/cpuinfo"), cpuinfo).unwrap();
+        let status = folder.join("status");
+        std::fs::write(&status, "cpus RAS\ncpu0 RAS\n").unwrap();
+        let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1);
+        std::fs::File::options().write(true).open(&status).unwrap().set_modified(long_ago).unwrap();
+        let looked = view(&crate::Live::copy(root.path()).unwrap()).plr.unwrap();
+        assert_eq!(looked[0].log.as_ref().unwrap().die.reasons[0].name, "RAS");
+        assert_eq!(std::fs::read_to_string(&status).unwrap(), "cpus RAS\ncpu0 RAS\n");
+        assert_eq!(std::fs::metadata(&status).unwrap().modified().unwrap(), long_ago);
+    }
+
     #[test]
     fn other_processors_are_not_asked() {
         for other in [GNR.replace("173", "143"), GNR.replace("GenuineIntel", "AuthenticAMD")] {
