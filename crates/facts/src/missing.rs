@@ -158,6 +158,11 @@ impl Missing {
         Missing { what: what.into(), why: Why::Failed(TOO_IDLE.to_owned()) }
     }
 
+    /// Whether it is missing because the kernel asked to try again (EAGAIN): nothing was measured in the last milliseconds.
+    pub fn is_of_the_moment(&self) -> bool {
+        matches!(&self.why, Why::Failed(text) if text.contains("(os error 11)"))
+    }
+
     /// No file shows `what`, to root neither; the workload `timer` measures its effect.
     pub fn shown_by_timer(what: impl Into<String>) -> Missing {
         Missing { what: what.into(), why: Why::Failed(NOT_SHOWN.to_owned()) }

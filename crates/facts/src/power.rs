@@ -1,12 +1,10 @@
-//! Limits on power as Linux and the management controller report them, what AMD reports of each socket, and the clock
-//! of the uncore; and whether a Raspberry Pi has enough voltage.
+//! Limits on power as Linux and the management controller report them, what AMD reports of each socket ([`hsmp`]), and the
+//! clock of the uncore; and whether a Raspberry Pi has enough voltage.
 //!
 //! Sources: Documentation/power/powercap/powercap.rst and drivers/powercap/intel_rapl_common.c, where `max_power_uw`
 //! of the long-term constraint is the thermal design power (TDP) of MSR 0x614. DCMI 1.5, section 6.6, for the limit
-//! of the controller: see [`crate::ipmi`]; no file shows it. Documentation/arch/x86/amd_hsmp.rst, "HSMP telemetry
-//! sysfs files", and drivers/platform/x86/amd/hsmp/acpi.c: older drivers have only /dev/hsmp, to which this program
-//! writes nothing. Documentation/admin-guide/pm/intel_uncore_frequency_scaling.rst: `initial_*` is what the driver
-//! found when it was loaded. drivers/hwmon/raspberrypi-hwmon.c; the documentation of Raspberry Pi, "vcgencmd get_throttled", for the bits that its
+//! of the controller: see [`crate::ipmi`]; no file shows it. Documentation/admin-guide/pm/intel_uncore_frequency_scaling.rst:
+//! `initial_*` is what the driver found when it was loaded. drivers/hwmon/raspberrypi-hwmon.c; the documentation of Raspberry Pi, "vcgencmd get_throttled", for the bits that its
 //! own kernel also shows as a file.
 
 pub mod plr;
@@ -15,10 +13,11 @@ use crate::ipmi::{self, PowerReading, Response};
 use crate::parse::{Expected, trimmed};
 use crate::{Fact, Hertz, Microwatts, Missing};
 
+pub mod hsmp;
+
 // Former names of these modules, which are still in use.
 pub use crate::power as board;
 pub use crate::power as cap;
-pub use crate::power as hsmp;
 pub use crate::power as limit;
 pub use crate::power as uncore;
 
@@ -78,34 +77,6 @@ impl PowerCap {
     }
 }
 
-/// All sockets; absent where the driver shows none.
-pub type HsmpSockets = Fact<Vec<HsmpSocket>>;
-
-/// The telemetry of one socket.
-#[derive(Clone, Debug, PartialEq)]
-pub struct HsmpSocket {
-    /// Its folder, for evidence: `/sys/devices/platform/AMDI0097:00`.
-    pub folder: String,
-    /// `prochot_status`: whether the processor is at its thermal threshold.
-    pub prochot: Fact<bool>,
-    /// `cclk_freq_limit_input`: the limit on the clock of its cores.
-    pub clock_limit: Fact<Hertz>,
-    /// `pwr_current_active_freq_limit_source`: what limits the clock, one name per line.
-    pub limit_sources: Fact<Vec<String>>,
-}
-
-impl HsmpSocket {
-    /// The path of one of its files.
-    pub fn path(&self, file: &str) -> String {
-        format!("{}/{file}", self.folder)
-    }
-
-    /// Parses `pwr_current_active_freq_limit_source`.
-    pub fn sources(text: &str) -> Vec<String> {
-        text.lines().map(|it| it.trim().to_owned()).filter(|it| !it.is_empty()).collect()
-    }
-}
-
 /// The uncore domains; absent without the intel_uncore_frequency driver.
 pub type UncoreDomains = Fact<Vec<UncoreDomain>>;
 
@@ -156,13 +127,42 @@ impl UncoreDomain {
     }
 }
 
-/// What the firmware of a Raspberry Pi says of its supply; absent on other machines.
+/// What the firmware of a board says of its power: of a Raspberry Pi its supply, of a POWER system its limit. Absent on other machines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoardPower {
     /// `get_throttled`; absent from kernels that are not Raspberry Pi's own.
     pub throttled: Fact<FirmwareThrottling>,
     /// `in0_lcrit_alarm` of the sensor `rpi_volt`: whether the voltage was too low within the last two seconds.
     pub alarm: Fact<VoltageAlarm>,
+    /// The limit on the power of a POWER system without a hypervisor.
+    pub cap: Fact<SystemCap>,
+}
+
+/// The limit on a system's power as OPAL shows it, in whole watts (Documentation/ABI/testing/sysfs-firmware-opal-powercap).
+#[derive(Clone, Debug, PartialEq)]
+pub struct SystemCap {
+    /// `powercap-current`: the limit in force.
+    pub current: Fact<Microwatts>,
+    /// `powercap-max`: the highest limit there can be.
+    pub highest: Fact<Microwatts>,
+}
+
+impl SystemCap {
+    /// The path of one of its files.
+    pub fn path(&self, file: &str) -> String {
+        SystemCap::path_of(file)
+    }
+
+    /// The same, before it is read.
+    pub fn path_of(file: &str) -> String {
+        format!("/sys/firmware/opal/powercap/system-powercap/{file}")
+    }
+
+    /// Parses whole watts.
+    pub fn watts(text: &str) -> Result<Microwatts, Expected> {
+        let watts = trimmed(text).parse().ok().and_then(|it: u64| it.checked_mul(1_000_000));
+        watts.map(Microwatts).ok_or(Expected("a power in watts"))
+    }
 }
 
 /// The bits of `get_throttled`.

@@ -74,6 +74,7 @@ impl HostView {
             board_power: BoardPower {
                 throttled: none("get_throttled"),
                 alarm: none("in0_lcrit_alarm"),
+                cap: none("powercap-current"),
             },
             vulnerabilities: none("vulnerabilities"),
             sysctls: sysctls(),
@@ -107,12 +108,15 @@ impl Policy {
             scaling_cur: none("scaling_cur_freq"),
             cpuinfo_cur: none("cpuinfo_cur_freq"),
             cpuinfo_avg: none("cpuinfo_avg_freq"),
+            auto_select: none("auto_select"),
+            perf_limited: none("perf_limited"),
             cpuinfo_min: none("cpuinfo_min_freq"),
             cpuinfo_max: none("cpuinfo_max_freq"),
             base_frequency: none("base_frequency"),
             bios_limit: none("bios_limit"),
             preference: none("energy_performance_preference"),
             boost: none("boost"),
+            lowest_nonlinear: none("amd_pstate_lowest_nonlinear_freq"),
         }
     }
 }
@@ -191,7 +195,11 @@ fn pstate() -> Pstate {
             min_perf_pct: none("intel_pstate/min_perf_pct"),
             hwp_dynamic_boost: none("intel_pstate/hwp_dynamic_boost"),
         },
-        amd: AmdPstate { status: none("amd_pstate/status"), prefcore: none("amd_pstate/prefcore") },
+        amd: AmdPstate {
+            status: none("amd_pstate/status"),
+            prefcore: none("amd_pstate/prefcore"),
+            dynamic_epp: none("amd_pstate/dynamic_epp"),
+        },
     }
 }
 

@@ -57,6 +57,7 @@ const QUESTIONS: &[Question] = &[
     ("intel_pstate hwp_dynamic_boost", |it| switch(&it.pstate.intel.hwp_dynamic_boost)),
     ("amd_pstate status", |it| shown(&it.pstate.amd.status)),
     ("amd_pstate prefcore", |it| shown(&it.pstate.amd.prefcore)),
+    ("amd_pstate dynamic_epp", |it| switch(&it.pstate.amd.dynamic_epp)),
     ("turbo: intel_pstate no_turbo", |it| switch(&it.pstate.intel.no_turbo)),
     ("turbo: cpufreq boost", |it| switch(&it.cpufreq.boost)),
     ("turbo: boost of policies", |it| of_policies(it, |it| switch(&it.boost))),

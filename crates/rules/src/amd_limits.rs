@@ -3,6 +3,10 @@
 //! Sources: PStateCurLim (MSR 0xC0010061), AMD's PPRs; HSMP, facts::power::hsmp. The register says that firmware, heat or
 //! the board limits the P-states, not which of them; the sources of HSMP's limit say it where the driver shows them.
 
+mod hsmp;
+
+pub(crate) use hsmp::{cpus_of, on_socket, signals};
+
 use crate::check::Verdict;
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
@@ -10,8 +14,7 @@ use crate::loss_scale::{self, Lost};
 use crate::party::Party;
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::msr::{Register, amd};
-use facts::power::hsmp::HsmpSocket;
-use facts::{CpuSet, Elsewhere, Fact, Hertz, HostView, IfPresent};
+use facts::{CpuSet, Hertz, HostView};
 use std::collections::BTreeMap;
 
 /// Below this share of the nominal clock a limit is no rounding.
@@ -26,7 +29,7 @@ pub(crate) fn capped(host: &HostView) -> Verdict {
     match &host.cpuinfo {
         Ok(info) if info.is_amd() && !host.platform.is_guest() => {
             let by_register = by_register(host, info);
-            let mut findings = by_hsmp(host);
+            let mut findings = hsmp::by_hsmp(host);
             match by_register {
                 Ok(found) => findings.extend(found),
                 Err(missing) if findings.is_empty() => return Err(missing),
@@ -109,111 +112,14 @@ fn limited_to(
         .on(cpus, host.topology.n_online())
 }
 
-/// A limit below the nominal clock; above it, the limit is the boost that power and current leave.
-fn by_hsmp(host: &HostView) -> Vec<Finding> {
-    let Some((nominal, _)) = host.nominal_clock() else { return Vec::new() };
-    let sockets = host.hsmp.as_deref().unwrap_or_default();
-    let limited = sockets.iter().filter_map(|socket| {
-        let limit = *socket.clock_limit.as_ref().ok()?;
-        (limit.0 > 0 && limit.share_of(nominal) < REACHED).then_some((socket, limit))
-    });
-    let limited: Vec<(&HsmpSocket, Hertz)> = limited.collect();
-    let are_many = 2 * limited.len() >= sockets.len();
-    let finding = |(socket, limit): (&HsmpSocket, Hertz)| {
-        let lost = Lost::of_what_is_left(limit.share_of(nominal), are_many);
-        held_by_socket(socket, lost, (limit, nominal))
-    };
-    limited.into_iter().map(finding).collect()
-}
-
-fn held_by_socket(socket: &HsmpSocket, lost: Lost, (limit, nominal): (Hertz, Hertz)) -> Finding {
-    let sources = socket.limit_sources.as_deref().unwrap_or_default().join(", ");
-    let because = if sources.is_empty() { String::new() } else { format!(" ({sources})") };
-    let message = format!(
-        "the processor's controller holds the cores of a socket to {limit}, below the nominal {nominal}{because}"
-    );
-    let share = limit.share_of(nominal);
-    let mut finding = Finding::of_lost(lost, Confidence::High, message)
-        .evidence(socket.path("cclk_freq_limit_input"), limit.0 / 1_000_000);
-    if !sources.is_empty() {
-        finding = finding.evidence(socket.path("pwr_current_active_freq_limit_source"), sources);
-    }
-    finding
-        .cost(
-            format!("{:.0} % of the clock", 100.0 * (1.0 - share)),
-            format!("{limit} of {nominal}"),
-        )
-        .command(&commands::BMC_EVENTS, "")
-        .fix_lasting(CAUSE)
-}
-
-/// What limits the clock at the moment of reading, by HSMP: PROCHOT#, heat, and agents of the management.
-///
-/// Limits of power and current are how a processor with boost works, and no finding.
-///
-/// Unknown where no socket tells.
-pub(crate) fn signals(host: &HostView) -> Verdict {
-    const WHAT: &str = "PROCHOT#";
-    host.platform.hides(WHAT)?;
-    let Some(sockets) = host.hsmp.if_present()? else {
-        host.shows(WHAT, Elsewhere::Hsmp)?;
-        return Ok(Vec::new());
-    };
-    let (mut findings, mut unknown) = (Vec::new(), None);
-    for socket in sockets {
-        match signals_of(socket) {
-            Ok(found) => findings.extend(found),
-            Err(missing) => unknown = unknown.or(Some(missing)),
-        }
-    }
-    match unknown {
-        Some(missing) if findings.is_empty() => Err(missing),
-        _ => Ok(findings),
-    }
-}
-
-/// The names that drivers/platform/x86/amd/hsmp/acpi.c gives the sources (freqlimit_srcnames); "PPT Limit", "TDC limit",
-/// "OPN Max" and "Reliability Limit" are normal.
-const SOURCES: [(&str, Severity, &str); 4] = [
-    ("PROCHOT", Severity::High, "PROCHOT#"),
-    ("cHTC-Active", Severity::Medium, "its own temperature"),
-    ("APML Agent", Severity::Low, "the management controller (APML)"),
-    ("HSMP Agent", Severity::Low, "a program that uses HSMP"),
-];
-
-fn signals_of(socket: &HsmpSocket) -> Fact<Vec<Finding>> {
-    let found = |severity, name: &str, file, value: &str| {
-        let message = format!("{name} holds the clock of a socket down at this moment");
-        Finding::new(severity, Confidence::High, message)
-            .evidence(socket.path(file), value)
-            .command(&commands::BMC_EVENTS, "")
-            .fix_lasting(CAUSE)
-    };
-    let mut findings = Vec::new();
-    for source in socket.limit_sources.as_deref().unwrap_or_default() {
-        let known = SOURCES.iter().find(|(name, ..)| name == source);
-        let file = "pwr_current_active_freq_limit_source";
-        findings.extend(known.map(|(_, severity, name)| found(*severity, name, file, source)));
-    }
-    let is_hot = socket.prochot.clone();
-    if is_hot == Ok(true) && findings.iter().all(|it| it.severity < Severity::Medium) {
-        findings.push(found(Severity::High, "its thermal threshold", "prochot_status", "1"));
-    }
-    if findings.is_empty() {
-        // A driver without the file of sources has the status all the same.
-        is_hot?;
-    }
-    Ok(findings)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{capped, signals};
+    use super::capped;
     use crate::check::Verdict;
     use crate::fixture::host_of;
 
     /// An EPYC 7763 with this value of PStateCurLim, and what else there is.
-    fn epyc(limit: &str, more: &str) -> String {
+    pub(super) fn epyc(limit: &str, more: &str) -> String {
         format!(
             "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : AuthenticAMD\ncpu family : 25\nmodel : 1\n\
              model name : AMD EPYC 7763 64-Core Processor\nflags : hw_pstate cpb\n\
@@ -227,15 +133,7 @@ mod tests {
         )
     }
 
-    fn socket(prochot: &str, limit: &str, sources: &str) -> String {
-        let folder = "//- /sys/devices/platform/AMDI0097:00";
-        format!(
-            "{folder}/prochot_status\n{prochot}\n{folder}/cclk_freq_limit_input\n{limit}\n\
-             {folder}/pwr_current_active_freq_limit_source\n{sources}\n"
-        )
-    }
-
-    fn words(verdict: Verdict) -> String {
+    pub(super) fn words(verdict: Verdict) -> String {
         match verdict {
             Err(missing) => missing.advice(),
             Ok(findings) => {
@@ -266,39 +164,5 @@ mod tests {
         let hygon =
             epyc("0x22", "").replace("AuthenticAMD", "HygonGenuine").replace(": 25", ": 24");
         assert!(words(capped(&host_of(&hygon))).starts_with("high: the P-state limit register"));
-    }
-
-    #[test]
-    fn a_limit_of_the_processors_controller_counts_below_the_nominal_clock_only() {
-        let found = |limit: &str| {
-            let host = epyc("0x20", &socket("0", limit, "PPT Limit"));
-            words(capped(&host_of(&host)))
-        };
-        assert_eq!(
-            found("1200"),
-            "high: the processor's controller holds the cores of a socket to 1200 MHz, below the nominal 2450 MHz (PPT Limit)"
-        );
-        assert_eq!(found("3400"), "");
-    }
-
-    #[test]
-    fn prochot_is_read_of_the_driver_and_unknown_without_it() {
-        let found = |more: &str| words(signals(&host_of(&epyc("0x20", more))));
-        assert_eq!(
-            found(""),
-            "PROCHOT# cannot be read: EPYC 7003 and later report it through HSMP, and no driver shows it here \
-             (on EPYC 7003 and later: modprobe hsmp_acpi (amd_hsmp on older kernels); else ask the management controller)"
-        );
-        assert_eq!(found(&socket("0", "3400", "PPT Limit")), "");
-        assert_eq!(
-            found(&socket("1", "1200", "")),
-            "high: its thermal threshold holds the clock of a socket down at this moment"
-        );
-        assert_eq!(
-            found(&socket("1", "1200", "cHTC-Active\nPROCHOT")),
-            "medium: its own temperature holds the clock of a socket down at this moment\n\
-             high: PROCHOT# holds the clock of a socket down at this moment"
-        );
-        assert!(found(&socket("!denied", "3400", "")).contains("prochot_status may not be read"));
     }
 }

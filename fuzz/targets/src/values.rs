@@ -1,13 +1,18 @@
 //! The small files of sysfs: one number, word, switch, rate or state each.
 
-use facts::cpu::cooling;
+use facts::cpu::cooling::Kind;
 use facts::cpu::cpuidle::{ResumeLatency, latency_limit};
+use facts::cpu::delivered::{Counts, Excursions};
+use facts::cpu::energy_bias::Preference;
+use facts::cpu::pstate::AmdPstate;
 use facts::links::ethtool::{binary, text as printed};
 use facts::links::infiniband::{Coded, Rate};
 use facts::links::pcie::{self, Speed};
 use facts::links::{network, perftest::Curve};
 use facts::pmu::{self, Bits};
 use facts::power::plr;
+use facts::power::board::SystemCap;
+use facts::power::hsmp::HsmpSocket;
 use facts::system::{database, ipmi, isolation, kernel, preemption, sysctl};
 use facts::{Missing, parse};
 
@@ -18,12 +23,13 @@ pub(crate) fn run(input: &[u8]) {
     let _ = (parse::line(text), parse::words(text), parse::switch(text));
     let _ = (parse::kilohertz(text), parse::kilohertz_list(text));
     let _ = (kernel::uptime(text), ipmi::numbers(text), sysctl::not_zero(text));
-    let _ = (preemption::in_force(text), database::product(text), cooling::Kind::of_type(text));
+    let _ = (preemption::in_force(text), database::product(text), Kind::of_type(text));
     let _ = (isolation::callbacks_of(text), isolation::allowed_cpus(text));
     let _ = (ResumeLatency::parse(text).map(ResumeLatency::limit), latency_limit(text.as_bytes()));
     links(text);
     pmu(text);
     limits(text);
+    clocks(text);
     // A message stays short whatever was found.
     let message = Missing::malformed("/sys/file", text, "a number").to_string();
     assert!(message.chars().count() < 1024, "{message}");
@@ -58,6 +64,21 @@ fn pmu(text: &str) {
     {
         let _ = pmu::config(terms, &[("event".to_owned(), bits)]);
     }
+}
+
+/// What holds a clock, by AMD, CPPC and POWER.
+fn clocks(text: &str) {
+    let names = HsmpSocket::sources(text);
+    assert!(names.iter().all(|it| !it.is_empty() && text.contains(it.as_str())));
+    let _ = (HsmpSocket::number_of_uid(text), AmdPstate::is_enabled(text), Kind::cpu_of_type(text));
+    if let Ok(log) = Excursions::parse(text) {
+        assert_eq!(Excursions::parse(&log.bits().to_string()), Ok(log));
+    }
+    if let Ok(power) = SystemCap::watts(text) {
+        assert_eq!(SystemCap::watts(&(power.0 / 1_000_000).to_string()), Ok(power));
+    }
+    assert!(text.contains(Preference::word(text)));
+    let _ = (Counts::parse(text), Counts::parse_rise(text));
 }
 
 fn links(text: &str) {

@@ -25,6 +25,7 @@ const POLICY: &[&str] = &[
 ];
 const POLICY_OPTIONAL: &[&str] = &[
     "amd_pstate_*",
+    "auto_*",
     "base_frequency",
     "bios_limit",
     "boost",
@@ -34,6 +35,7 @@ const POLICY_OPTIONAL: &[&str] = &[
     "cpuinfo_transition_latency",
     "energy_performance_*",
     "freqdomain_cpus",
+    "perf_limited",
     "scaling_*",
 ];
 
@@ -86,7 +88,7 @@ const OBJECTS: &[Object] = &[
     Object {
         folder: "/sys/devices/system/cpu/amd_pstate",
         always: &["status"],
-        optional: &["prefcore"],
+        optional: &["dynamic_epp", "prefcore"],
     },
     // drivers/powercap/powercap_sys.c.
     Object {

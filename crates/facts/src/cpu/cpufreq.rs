@@ -5,6 +5,8 @@
 //! intel_cpufreq, amd-pstate passive and cppc_cpufreq a governor chooses the frequency. intel_pstate and
 //! amd-pstate-epp in active mode choose it themselves, and the *name* of the governor is only a hint.
 
+use crate::cpu::delivered::Excursions;
+use crate::parse::{Expected, trimmed};
 use crate::{CpuSet, Fact, Hertz, Missing};
 
 /// All cpufreq policies of a host.
@@ -47,8 +49,13 @@ pub struct Policy {
     /// `cpuinfo_cur_freq`: the clock that the driver reads from the hardware; root reads it. With acpi-cpufreq it is the clock in the
     /// register of requests (get_cur_val in drivers/cpufreq/acpi-cpufreq.c).
     pub cpuinfo_cur: Fact<Hertz>,
-    /// `cpuinfo_avg_freq`: the average of the last milliseconds in which a CPU ran (arm64, Linux 6.15 and later).
+    /// `cpuinfo_avg_freq`: the average of the last milliseconds in which a CPU ran, without privilege (Linux 6.15 and later, on arm64 with
+    /// activity monitors and on x86). On arm64 a CPU that had no tick for 20 ms answers with EAGAIN.
     pub cpuinfo_avg: Fact<Hertz>,
+    /// `auto_select`: whether the platform chooses the level by itself, and Linux gives it limits only (cppc_cpufreq, Linux 6.16).
+    pub auto_select: Fact<bool>,
+    /// `perf_limited`: the platform's log of having delivered less than was requested (cppc_cpufreq, Linux 7.0).
+    pub perf_limited: Fact<Excursions>,
     /// `cpuinfo_min_freq`: the lowest clock of the hardware.
     pub cpuinfo_min: Fact<Hertz>,
     /// `cpuinfo_max_freq`: the highest clock the driver knows of.
@@ -61,6 +68,9 @@ pub struct Policy {
     pub preference: Fact<String>,
     /// `boost` of this policy (Linux 6.11 and later).
     pub boost: Fact<bool>,
+    /// `amd_pstate_lowest_nonlinear_freq`: the lowest clock at which less voltage is needed; below it a lower clock saves little. Read where
+    /// `scaling_max_freq` is a limit.
+    pub lowest_nonlinear: Fact<Hertz>,
 }
 
 impl Policy {
@@ -130,6 +140,9 @@ pub struct AmdPstate {
     pub status: Fact<String>,
     /// `prefcore`: whether some cores are preferred.
     pub prefcore: Fact<String>,
+    /// `dynamic_epp`: whether the driver chooses the energy preference of all policies by itself, and then answers whoever writes one with EBUSY.
+    /// Kernels before it have no such file, and those after it have a preference `dynamic` instead.
+    pub dynamic_epp: Fact<bool>,
 }
 
 impl IntelPstate {
@@ -140,4 +153,13 @@ impl IntelPstate {
 impl AmdPstate {
     /// The folder of its files.
     pub const FOLDER: &str = "/sys/devices/system/cpu/amd_pstate";
+
+    /// Parses `enabled` or `disabled` (str_enabled_disabled of the kernel).
+    pub fn is_enabled(text: &str) -> Result<bool, Expected> {
+        match trimmed(text) {
+            "enabled" => Ok(true),
+            "disabled" => Ok(false),
+            _ => Err(Expected("enabled or disabled")),
+        }
+    }
 }

@@ -3,7 +3,7 @@
 //! Sources: Intel SDM vol. 3B, "Hardware Feedback using MPERF and APERF": both count while the CPU runs, MPERF at the rate of the
 //! time stamp counter, APERF at the clock. drivers/acpi/cppc_acpi.c (`feedback_ctrs` and the performance levels in
 //! cpuN/acpi_cppc; Documentation/admin-guide/acpi/cppc_sysfs.rst) and cppc_perf_to_khz there, which makes a clock of a level. ACPI 6.5,
-//! section 8.4.6.1, "Performance Counters".
+//! section 8.4.6.1, "Performance Counters" and "Performance Limited Register"; drivers/cpufreq/cppc_cpufreq.c for its file (Linux 7.0).
 
 use crate::parse::{Expected, trimmed};
 use crate::{Fact, Hertz, Missing, PerCpu};
@@ -107,10 +107,40 @@ pub struct Levels {
     pub nominal: u64,
     /// `lowest_perf`; 0 where it is unknown.
     pub lowest: u64,
+    /// `guaranteed_perf`: the level that the firmware says it can sustain with the power and heat of the moment, at most the nominal one.
+    /// `None` where it does not say.
+    pub guaranteed: Option<u64>,
     /// `nominal_freq`; `None` where the firmware does not say.
     pub nominal_clock: Option<Hertz>,
     /// `lowest_freq`; `None` where the firmware does not say.
     pub lowest_clock: Option<Hertz>,
+}
+
+/// The log of the platform in the file `perf_limited` of a policy: bits stay set until somebody clears them by writing, which this program
+/// never does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Excursions(u64);
+
+impl Excursions {
+    /// Parses `perf_limited`, a decimal number.
+    pub fn parse(text: &str) -> Result<Excursions, Expected> {
+        trimmed(text).parse().map(Excursions).map_err(|_| Expected("bits as a decimal number"))
+    }
+
+    /// The number that the file holds.
+    pub fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// Whether the platform delivered less than the desired level (bit 0). Not used where the processor chooses its level by itself.
+    pub fn below_desired(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    /// Whether it delivered less than the minimum level (bit 1).
+    pub fn below_minimum(self) -> bool {
+        self.0 & 2 != 0
+    }
 }
 
 impl Counts {
@@ -207,6 +237,7 @@ mod tests {
             reference: 1000,
             nominal: 3150,
             lowest: 970,
+            guaranteed: None,
             nominal_clock: Some(Hertz::from_mhz(2600)),
             lowest_clock: lowest_clock.map(Hertz::from_mhz),
         }
@@ -234,6 +265,17 @@ mod tests {
             Ok(Counts { reference: 20, delivered: 10 })
         );
         assert!(Counts::parse_rise("ref:10 del:10\nref:10 del:10").is_err());
+    }
+
+    #[test]
+    fn a_log_of_the_platform_is_two_bits_of_a_number() {
+        let of = |text| Excursions::parse(text).map(|it| (it.below_desired(), it.below_minimum()));
+        assert_eq!(of("0\n"), Ok((false, false)));
+        assert_eq!(
+            (of("1"), of("2\n"), of("3")),
+            (Ok((true, false)), Ok((false, true)), Ok((true, true)))
+        );
+        assert!(of("<unsupported>").is_err() && of("").is_err() && of("-1").is_err());
     }
 
     #[test]

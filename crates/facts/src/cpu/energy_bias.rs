@@ -45,21 +45,33 @@ impl EnergyBias {
 /// EPP of one CPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preference {
-    /// `performance`, `balance_performance`, `balance_power`, `power`, `default`, or a number up to 255.
+    /// `performance`, `balance_performance`, `balance_power`, `power`, `default`, or a number up to 255. Where amd-pstate chooses by itself,
+    /// `dynamic(profile:balance_performance)` (`show_energy_performance_preference` in drivers/cpufreq/amd-pstate.c).
     pub text: String,
     /// The path of the file or register it was read from.
     pub path: String,
 }
 
 impl Preference {
+    /// The word or number that a preference shows: of `dynamic(profile:power)` the one that is in force.
+    pub fn word(text: &str) -> &str {
+        let dynamic = text.strip_prefix("dynamic(profile:").and_then(|it| it.strip_suffix(')'));
+        dynamic.unwrap_or(text)
+    }
+
+    /// Whether the driver chooses it by itself, by the power supply and the platform's profile.
+    pub fn is_dynamic(text: &str) -> bool {
+        text.starts_with("dynamic")
+    }
+
     /// Whether it gives up performance for power; `default` is the firmware's choice, which nobody knows.
     pub fn leans_to_power(&self) -> bool {
-        !matches!(self.text.as_str(), "performance" | "default" | "0")
+        !matches!(Preference::word(&self.text), "performance" | "default" | "0")
     }
 
     /// Whether it is what the processor starts with and Linux leaves: `balance_performance`, 128 (Documentation/admin-guide/pm/
     /// intel_pstate.rst, "Energy vs Performance Hints"; HWP_EPP_BALANCE_PERFORMANCE in arch/x86/include/asm/msr-index.h).
     pub fn is_usual(&self) -> bool {
-        matches!(self.text.as_str(), "balance_performance" | "128")
+        matches!(Preference::word(&self.text), "balance_performance" | "128")
     }
 }

@@ -10,10 +10,12 @@
 //! cpuN/cpufreq/throttle_stats (Documentation/ABI/testing/sysfs-devices-system-cpu;
 //! drivers/cpufreq/powernv-cpufreq.c).
 //!
-//! Cooling devices: Documentation/ABI/testing/sysfs-class-thermal; two kinds stop or slow CPUs, `Processor`
-//! (drivers/acpi/processor_thermal.c) and `intel_powerclamp` (drivers/thermal/intel/intel_powerclamp.c).
+//! Cooling devices: Documentation/ABI/testing/sysfs-class-thermal; these stop or slow CPUs: `Processor`
+//! (drivers/acpi/processor_thermal.c), `intel_powerclamp` (drivers/thermal/intel/intel_powerclamp.c), `cpufreq-cpuN`
+//! (drivers/thermal/cpufreq_cooling.c; `thermal-cpufreq-N` on older kernels) and `idle-cpuN` (cpuidle_cooling.c; `thermal-idle-N`). The pressure of
+//! heat on the scheduler (arch_topology.c, `hw_pressure`) no file shows: what causes it is in these devices and in `scaling_max_freq`.
 
-use crate::{Fact, Missing, PerCpu};
+use crate::{CpuSet, Fact, Missing, PerCpu};
 use std::time::Duration;
 
 /// Thermal throttling since boot. The threads of a core count the same events, and so do the CPUs of a package: each
@@ -39,6 +41,8 @@ pub struct Occ {
     pub reasons: Vec<OccReason>,
     /// `unthrottle`: how often it raised it to the full clock again.
     pub n_raised: Fact<u64>,
+    /// `turbo_stat`: how often it lowered it and left the nominal clock or more.
+    pub n_within_turbo: Fact<u64>,
     /// `sub_turbo_stat`: how often it lowered it to less than the nominal clock.
     pub n_below_nominal: Fact<u64>,
     /// The folder of these files, for evidence.
@@ -46,6 +50,15 @@ pub struct Occ {
 }
 
 impl Occ {
+    /// Its counts of how far it lowered the clock and how often it raised it, by their files.
+    pub fn counts(&self) -> [(&'static str, &Fact<u64>); 3] {
+        [
+            ("unthrottle", &self.n_raised),
+            ("turbo_stat", &self.n_within_turbo),
+            ("sub_turbo_stat", &self.n_below_nominal),
+        ]
+    }
+
     /// Whether it has lowered the highest clock more often than it has raised it again. Unknown counts as no.
     pub fn may_hold(&self) -> bool {
         let n_lowered = self.reasons.iter().map(|it| it.events).fold(0, u64::saturating_add);
@@ -62,6 +75,13 @@ pub struct OccReason {
     pub name: &'static str,
     /// The number of events since boot.
     pub events: u64,
+}
+
+impl OccReason {
+    /// Whether it is a limit on the system's power.
+    pub fn is_power_cap(&self) -> bool {
+        self.path.ends_with("/powercap")
+    }
 }
 
 /// The files in `throttle_stats` other than `overtemp`, and their reasons.
@@ -105,6 +125,10 @@ pub enum Kind {
     Processor,
     /// Idle time forced onto every CPU, in percent.
     Powerclamp,
+    /// Steps of the highest frequency of one cpufreq policy.
+    Frequency,
+    /// Idle time forced onto some CPUs, in percent.
+    IdleInjection,
 }
 
 impl Kind {
@@ -113,15 +137,37 @@ impl Kind {
         match name {
             "Processor" => Some(Kind::Processor),
             "intel_powerclamp" => Some(Kind::Powerclamp),
+            _ if is_numbered(name, &["cpufreq-cpu", "thermal-cpufreq-"]) => Some(Kind::Frequency),
+            _ if is_numbered(name, &["idle-cpu", "thermal-idle-"]) => Some(Kind::IdleInjection),
             _ => None,
         }
     }
+
+    /// The CPU in a `type` that names the first one of those that the device acts on.
+    pub fn cpu_of_type(name: &str) -> Option<u32> {
+        let cpu = ["cpufreq-cpu", "idle-cpu"].iter().find_map(|it| name.strip_prefix(it))?;
+        cpu.parse().ok()
+    }
+}
+
+fn is_numbered(name: &str, prefixes: &[&str]) -> bool {
+    let is_number = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
+    prefixes.iter().any(|prefix| name.strip_prefix(prefix).is_some_and(is_number))
 }
 
 impl CoolingDevice {
     /// The path of `cur_state`.
     pub fn state_path(&self) -> String {
         format!("{}/cur_state", self.folder)
+    }
+
+    /// Whether it acts on the highest clock of one of these CPUs, as far as is known.
+    pub fn may_lower_clock_of(&self, cpus: &CpuSet) -> bool {
+        match self.kind {
+            Kind::Processor => true,
+            Kind::Frequency => !matches!(&self.cpu, Ok(cpu) if !cpus.contains(*cpu)),
+            Kind::Powerclamp | Kind::IdleInjection => false,
+        }
     }
 
     /// Its level; 0 is off.
@@ -133,6 +179,20 @@ impl CoolingDevice {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn devices_that_lower_the_clock_of_a_policy_are_known_by_their_names() {
+        for name in ["cpufreq-cpu4", "thermal-cpufreq-0"] {
+            assert_eq!(Kind::of_type(name), Some(Kind::Frequency));
+        }
+        assert_eq!(Kind::of_type("idle-cpu0"), Some(Kind::IdleInjection));
+        assert_eq!(Kind::of_type("thermal-idle-1"), Some(Kind::IdleInjection));
+        for name in ["cpufreq-cpu", "cpufreq-gpu0", "thermal-devfreq-0", "idle-cpus", "Fan"] {
+            assert_eq!(Kind::of_type(name), None, "{name}");
+        }
+        assert_eq!(Kind::cpu_of_type("cpufreq-cpu4"), Some(4));
+        assert_eq!(Kind::cpu_of_type("thermal-cpufreq-0"), None);
+    }
 
     #[test]
     fn a_powerclamp_that_is_off_may_read_minus_one() {

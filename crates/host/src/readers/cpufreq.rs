@@ -198,6 +198,13 @@ fn read_limits_of(source: &dyn Source, policy: &mut Policy, first: Option<&Polic
         true => Err(Missing::absent(path("boost"))),
         false => source.parsed(&path("boost"), parse::switch),
     };
+    let file = path("amd_pstate_lowest_nonlinear_freq");
+    let is_limited = matches!((&policy.scaling_max, &policy.cpuinfo_max), (Ok(limit), Ok(highest)) if limit < highest);
+    let is_amds = policy.driver.as_ref().is_ok_and(|it| it.starts_with("amd"));
+    policy.lowest_nonlinear = match is_limited && is_amds {
+        true => source.parsed(&file, parse::kilohertz),
+        false => Err(Missing::not_here(file, "no limit of amd-pstate is below the highest clock")),
+    };
 }
 
 /// The CPUs of a policy: `affected_cpus`, a list with spaces; the number in the folder's name at the least.
@@ -232,6 +239,7 @@ pub(super) fn read_pstate(source: &dyn Source) -> Pstate {
         amd: AmdPstate {
             status: source.parsed(&amd("status"), parse::line),
             prefcore: source.parsed(&amd("prefcore"), parse::line),
+            dynamic_epp: source.parsed(&amd("dynamic_epp"), AmdPstate::is_enabled),
         },
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::{Counter, Source};
 use facts::cpu::cpufreq::Policy;
-use facts::cpu::delivered::{Counts, Delivered, Feedback, Levels, Look};
+use facts::cpu::delivered::{Counts, Delivered, Excursions, Feedback, Levels, Look};
 use facts::{CpuSet, Fact, Hertz, HostView, Missing, PerCpu, Why, parse};
 use std::time::Duration;
 
@@ -28,6 +28,8 @@ pub(super) fn read(source: &dyn Source, host: &mut HostView) {
         for policy in host.cpufreq.policies.iter_mut().flatten() {
             policy.cpuinfo_cur = Err(missing.clone());
             policy.cpuinfo_avg = Err(missing.clone());
+            policy.auto_select = Err(missing.clone());
+            policy.perf_limited = Err(missing.clone());
         }
         return;
     }
@@ -85,20 +87,50 @@ fn parsed<T>(
 
 /// A kernel has one driver: what the first policy has no file of, none has.
 fn read_clocks(source: &dyn Source, policies: &mut [Policy]) {
-    let mut has = [true; 2];
+    let mut has = [true; 4];
     for policy in policies {
-        let mut read = |at: usize, file: &str| {
-            let path = policy.path(file);
+        let mut file = |at: usize, name: &str, read: &dyn Fn(&str) -> Fact<String>| {
+            let path = policy.path(name);
             if !has[at] {
                 return Err(Missing::absent(path));
             }
-            let clock = source.parsed(&path, parse::kilohertz);
-            has[at] = !clock.as_ref().is_err_and(Missing::is_absence);
-            clock
+            let text = read(&path);
+            has[at] = !matches!(&text, Err(missing) if missing.why == Why::Absent);
+            text
         };
-        (policy.cpuinfo_cur, policy.cpuinfo_avg) =
-            (read(0, "cpuinfo_cur_freq"), read(1, "cpuinfo_avg_freq"));
+        let text = |path: &str| source.text(path);
+        let of_cppc = |path: &str| by_cppc(source, policy, path);
+        let clocks = [(0, "cpuinfo_cur_freq"), (1, "cpuinfo_avg_freq")]
+            .map(|(at, name)| file(at, name, &text));
+        let (auto_select, log) =
+            (file(2, "auto_select", &of_cppc), file(3, "perf_limited", &of_cppc));
+        let [cur, avg] = clocks;
+        policy.cpuinfo_cur = of_text(&policy.path("cpuinfo_cur_freq"), cur, parse::kilohertz);
+        policy.cpuinfo_avg = of_text(&policy.path("cpuinfo_avg_freq"), avg, parse::kilohertz);
+        policy.auto_select = of_text(&policy.path("auto_select"), auto_select, parse::switch);
+        policy.perf_limited = of_text(&policy.path("perf_limited"), log, Excursions::parse);
     }
+}
+
+fn of_text<T>(
+    path: &str,
+    text: Fact<String>,
+    parse: fn(&str) -> Result<T, parse::Expected>,
+) -> Fact<T> {
+    let text = text?;
+    parse(&text).map_err(|parse::Expected(it)| Missing::malformed(path, &text, it))
+}
+
+/// A file that cppc_cpufreq alone makes, and which says `<unsupported>` where the firmware has no such register (cppc_cpufreq_sysfs_show_u64).
+fn by_cppc(source: &dyn Source, policy: &Policy, path: &str) -> Fact<String> {
+    if policy.driver.as_ref().is_ok_and(|it| it != "cppc_cpufreq") {
+        return Err(Missing::not_here(path, "the frequency driver is not cppc_cpufreq"));
+    }
+    let text = source.text(path)?;
+    if parse::trimmed(&text) == "<unsupported>" {
+        return Err(Missing::not_here(path, "the firmware does not support it"));
+    }
+    Ok(text)
 }
 
 /// The counters of the first CPU of each policy. They are looked at, but for CPUs that are kept free, where nothing better was seen.
@@ -181,6 +213,7 @@ fn levels(source: &dyn Source, folder: &str) -> Fact<Levels> {
         reference,
         nominal,
         lowest: number("lowest_perf").unwrap_or(0),
+        guaranteed: number("guaranteed_perf").ok().filter(|it| *it > 0),
         nominal_clock: clock("nominal_freq"),
         lowest_clock: clock("lowest_freq"),
     })
@@ -234,6 +267,32 @@ mod tests {
         assert_eq!(clocks.collect::<Vec<_>>(), [Ok(Hertz(800_000_000)), Ok(Hertz(900_000_000))]);
         let again = view(&Captured::parse(&recording.capture()).unwrap());
         assert_eq!((again.delivered, again.cpufreq), (host.delivered, host.cpufreq));
+    }
+
+    #[test]
+    fn the_log_of_the_platform_is_read_of_cppc_cpufreq_alone_and_may_be_unsupported() {
+        let log = |driver: &str, texts: [&str; 2]| {
+            let file = |number: usize| {
+                format!(
+                    "//- {CPU}/cpufreq/policy{number}/affected_cpus\n{number}\n\
+                     //- {CPU}/cpufreq/policy{number}/scaling_driver\n{driver}\n\
+                     //- {CPU}/cpufreq/policy{number}/perf_limited\n{}\n",
+                    texts[number]
+                )
+            };
+            let text = host("CPU part : 0xd4f\n", &[]) + &file(0) + &file(1);
+            let policies = seen(&text).cpufreq.policies.unwrap();
+            policies.into_iter().map(|it| it.perf_limited.map(|it| it.bits())).collect::<Vec<_>>()
+        };
+        assert_eq!(log("cppc_cpufreq", ["0", "3"]), [Ok(0), Ok(3)]);
+        for none in [log("cppc_cpufreq", ["!absent", "1"]), log("amd-pstate-epp", ["1", "1"])] {
+            assert!(none.iter().all(|it| it.as_ref().is_err_and(facts::Missing::is_absence)));
+        }
+        // Each policy has registers of its own.
+        let one = log("cppc_cpufreq", ["<unsupported>", "1"]);
+        assert!(one[0].as_ref().is_err_and(facts::Missing::is_absence) && one[1] == Ok(1));
+        let failed = log("cppc_cpufreq", ["!failed Input/output error (os error 5)", "1"]);
+        assert!(failed[0].as_ref().is_err_and(|it| !it.is_absence()) && failed[1] == Ok(1));
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod cpuidle;
 mod delivered;
 mod distribution;
 mod ethtool;
+mod hsmp;
 mod ipmi;
 mod kernel;
 mod links;
@@ -170,7 +171,7 @@ const READERS: &[Reader] = &[
         host.power_limits = power::read_limits(source);
     }),
     reader(Subject::Hsmp, &[Subject::Cpuinfo, Subject::Platform], |source, host| {
-        host.hsmp = power::read_hsmp(source, host);
+        host.hsmp = hsmp::read(source, host);
     }),
     reader(Subject::Plr, &[Subject::Cpuinfo, Subject::Platform], |source, host| {
         host.plr = plr::read(source, &host.cpuinfo, &host.platform);

@@ -1,15 +1,14 @@
-//! Reads power limits of packages, uncore clocks, energy bias (EPB), AMD's HSMP, and the supply of a Raspberry Pi.
+//! Reads power limits of packages, uncore clocks, energy bias (EPB), and the supply of a Raspberry Pi.
 
 use crate::Source;
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::cpu::energy_bias::EnergyBias;
 use facts::cpu::topology::Topology;
 use facts::msr::{Msrs, intel};
-use facts::power::board::{BoardPower, FirmwareThrottling, VoltageAlarm};
-use facts::power::hsmp::{HsmpSocket, HsmpSockets};
+use facts::power::board::{BoardPower, FirmwareThrottling, SystemCap, VoltageAlarm};
 use facts::power::limit::{PowerLimit, PowerLimits};
 use facts::power::uncore::{UncoreDomain, UncoreDomains};
-use facts::{Fact, Hertz, HostView, Microwatts, Missing, PerCpu, parse};
+use facts::{Fact, Microwatts, Missing, PerCpu, parse};
 
 const POWERCAP: &str = "/sys/class/powercap";
 
@@ -123,57 +122,40 @@ pub(super) fn read_energy_bias(
     Ok(EnergyBias { values, is_from_sysfs: true })
 }
 
-/// More than AMD's servers have (MAX_AMD_SOCKETS of drivers/platform/x86/amd/hsmp/hsmp.h is 8).
-const MOST_SOCKETS: u32 = 8;
-
-/// Reads what AMD's amd_hsmp driver shows of each socket.
-///
-/// Each socket is an ACPI device, and the first that does not exist ends the list. Nothing is read on processors of
-/// other manufacturers.
-pub(super) fn read_hsmp(source: &dyn Source, host: &HostView) -> HsmpSockets {
-    let info = host.cpuinfo.as_ref()?;
-    if !info.is_amd() {
-        let because = format!("the processor is {}", info.vendor);
-        return Err(Missing::not_here("HSMP", because));
-    }
-    host.platform.hides("HSMP")?;
-    let mut sockets = Vec::new();
-    for number in 0..MOST_SOCKETS {
-        let folder = format!("/sys/devices/platform/AMDI0097:{number:02x}");
-        let prochot = source.parsed(&format!("{folder}/prochot_status"), parse::switch);
-        match prochot {
-            Err(missing) if missing.is_absence() && sockets.is_empty() => return Err(missing),
-            Err(missing) if missing.is_absence() => break,
-            prochot => sockets.push(HsmpSocket {
-                prochot,
-                clock_limit: source
-                    .parsed(&format!("{folder}/cclk_freq_limit_input"), parse::number)
-                    .map(Hertz::from_mhz),
-                limit_sources: source
-                    .text(&format!("{folder}/pwr_current_active_freq_limit_source"))
-                    .map(|text| HsmpSocket::sources(&text)),
-                folder,
-            }),
-        }
-    }
-    Ok(sockets)
-}
-
-/// Reads what the firmware of a Raspberry Pi says of its supply. Nothing is read on processors that no such board has.
+/// Reads what the firmware of a board says of its power. Nothing is read on processors that no such board has.
 pub(super) fn read_board(source: &dyn Source, cpuinfo: &Fact<CpuInfo>) -> BoardPower {
     const WHAT: &str = "Raspberry Pi's firmware";
-    let not_here = |because: &str| Missing::not_here(WHAT, because);
-    let missing = match cpuinfo {
-        Err(missing) => Some(missing.clone()),
-        Ok(info) if info.is_x86() => Some(not_here("the processor is x86")),
-        Ok(info) if info.is_power() || info.vendor.starts_with("IBM") => {
-            Some(not_here("the processor is IBM's"))
-        }
-        Ok(_) => None,
+    let no_cap = |because: &str| Err(Missing::not_here("limit on power by OPAL", because));
+    let others = |because: &str| BoardPower {
+        throttled: Err(Missing::not_here(WHAT, because)),
+        alarm: Err(Missing::not_here(WHAT, because)),
+        cap: no_cap(because),
     };
-    match missing {
-        Some(missing) => BoardPower { throttled: Err(missing.clone()), alarm: Err(missing) },
-        None => BoardPower { throttled: firmware_throttling(source), alarm: voltage_alarm(source) },
+    match cpuinfo {
+        Err(missing) => BoardPower {
+            throttled: Err(missing.clone()),
+            alarm: Err(missing.clone()),
+            cap: Err(missing.clone()),
+        },
+        Ok(info) if info.is_x86() => others("the processor is x86"),
+        Ok(info) if info.is_power() => {
+            BoardPower { cap: system_cap(source), ..others("the processor is IBM's") }
+        }
+        Ok(info) if info.vendor.starts_with("IBM") => others("the processor is IBM's"),
+        Ok(_) => BoardPower {
+            throttled: firmware_throttling(source),
+            alarm: voltage_alarm(source),
+            cap: no_cap("the processor is not POWER"),
+        },
+    }
+}
+
+/// Absent in a partition of PowerVM, which has no OPAL, and where the firmware describes no limit.
+fn system_cap(source: &dyn Source) -> Fact<SystemCap> {
+    let watts = |file: &str| source.parsed(&SystemCap::path_of(file), SystemCap::watts);
+    match watts("powercap-current") {
+        Err(missing) if missing.is_absence() => Err(missing),
+        current => Ok(SystemCap { current, highest: watts("powercap-max") }),
     }
 }
 
@@ -208,45 +190,6 @@ fn voltage_alarm(source: &dyn Source) -> Fact<VoltageAlarm> {
 #[cfg(test)]
 mod tests {
     use crate::{Captured, Recording, view};
-
-    const EPYC: &str = "\
-//- /proc/cpuinfo
-processor : 0
-vendor_id : AuthenticAMD
-cpu family : 25
-//- /sys/devices/platform/AMDI0097:00/prochot_status
-0
-//- /sys/devices/platform/AMDI0097:00/cclk_freq_limit_input
-2450
-//- /sys/devices/platform/AMDI0097:00/pwr_current_active_freq_limit_source
-PPT Limit
-//- /sys/devices/platform/AMDI0097:01/prochot_status
-1
-";
-
-    #[test]
-    fn every_socket_is_read_and_is_in_a_capture() {
-        let host = Captured::excerpt(EPYC).unwrap();
-        let recording = Recording::new(&host);
-        let before = view(&recording).hsmp;
-        let sockets = before.as_ref().unwrap();
-        assert_eq!(sockets.len(), 2);
-        assert_eq!(sockets[0].limit_sources, Ok(vec!["PPT Limit".to_owned()]));
-        assert_eq!((&sockets[0].prochot, &sockets[1].prochot), (&Ok(false), &Ok(true)));
-        let capture = recording.capture();
-        assert_eq!(view(&Captured::parse(&capture).unwrap()).hsmp, before);
-    }
-
-    #[test]
-    fn without_the_driver_and_on_other_processors_there_is_none_and_no_intel_processor_is_asked() {
-        let without: String = EPYC.lines().take(4).map(|it| format!("{it}\n")).collect();
-        let hsmp = |text: &str| view(&Captured::excerpt(text).unwrap()).hsmp.unwrap_err();
-        assert!(hsmp(&without).is_absence());
-        let intel = Captured::excerpt(&EPYC.replace("AuthenticAMD", "GenuineIntel")).unwrap();
-        let recording = Recording::new(&intel);
-        assert!(view(&recording).hsmp.unwrap_err().is_absence());
-        assert!(!recording.capture().contains("AMDI0097"));
-    }
 
     #[test]
     fn a_cluster_of_the_uncore_says_where_it_is_and_when_it_may_be_slow() {

@@ -43,7 +43,11 @@ fn device(source: &dyn Source, number: u32) -> Option<CoolingDevice> {
         } else {
             Err(unasked("max_state"))
         },
-        cpu: if is_on { cpu(source, &folder) } else { Err(unasked("device")) },
+        cpu: match Kind::cpu_of_type(&name) {
+            Some(cpu) => Ok(cpu),
+            None if is_on && kind == Kind::Processor => cpu(source, &folder),
+            None => Err(unasked("device")),
+        },
         kind,
         state,
         folder,
@@ -137,6 +141,7 @@ fn occ(source: &dyn Source, cpu: u32) -> Fact<Occ> {
     Ok(Occ {
         reasons: OCC_REASONS.into_iter().map(reason).collect::<Fact<Vec<_>>>()?,
         n_raised: number("unthrottle"),
+        n_within_turbo: number("turbo_stat"),
         n_below_nominal: number("sub_turbo_stat"),
         folder: occ_path(cpu, "").trim_end_matches('/').to_owned(),
     })

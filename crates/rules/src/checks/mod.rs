@@ -50,6 +50,7 @@ mod power {
 /// What stops or clips the clock behind the kernel's back: firmware, heat, the board, the management controller.
 mod stopped {
     pub(super) mod clock_below_minimum;
+    pub(super) mod clock_clipped_by_platform;
     pub(super) mod clock_modulation;
     pub(super) mod clock_not_delivered;
     pub(super) mod forced_idle;
@@ -101,6 +102,7 @@ pub const CHECKS: &[&Check] = &[
     &frequency::rival_tuner::CHECK,
     &stopped::clock_below_minimum::CHECK,
     &stopped::clock_not_delivered::CHECK,
+    &stopped::clock_clipped_by_platform::CHECK,
     &stopped::clock_modulation::CHECK,
     &stopped::forced_idle::CHECK,
     &stopped::prochot_asserted::CHECK,

@@ -18,6 +18,7 @@ use crate::party::Party;
 use facts::counters::Family;
 use facts::cpu::cpufreq::Policy;
 use facts::cpu::cpuinfo::CpuInfo;
+use facts::cpu::energy_bias::Preference;
 use facts::msr::limit_reasons::{Kind, Layout};
 use facts::msr::thermal_status::{
     CRITICAL, CROSS_DOMAIN, CURRENT_LIMIT, Cause as ThermalCause, POWER_LIMIT, PROCHOT, TOO_HOT,
@@ -230,7 +231,7 @@ fn headroom(books: &Books<'_>) -> Option<Cause> {
 fn preference(host: &HostView, cpu: u32) -> Option<String> {
     let policy = policy(host, cpu)?;
     let preference = policy.preference.as_deref().ok()?;
-    let saves = matches!(preference, "power" | "balance_power");
+    let saves = matches!(Preference::word(preference), "power" | "balance_power");
     (saves && policy.drives_itself() == Ok(true))
         .then(|| format!("energy_performance_preference {preference}"))
 }

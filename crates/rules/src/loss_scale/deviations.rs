@@ -48,6 +48,13 @@ pub(crate) static TOLD_OF_LOAD: Deviation = Deviation {
     because: "the scheduler tells it of load, so that the clock follows within a millisecond or two",
 };
 
+pub(crate) static ALL_ITS_POWER: Deviation = Deviation {
+    checks: &["capped-frequency"],
+    what: "a socket of an EPYC that draws the highest power that it can be given",
+    how: &[How::AtMost(Severity::Low)],
+    because: "the load takes it below its nominal clock, and nothing else holds it",
+};
+
 pub(crate) static FIRMWARES_SAMPLE: Deviation = Deviation {
     checks: &["no-frequency-driver"],
     what: "a clock below the nominal one, where firmware alone chooses it",
@@ -157,6 +164,7 @@ pub(crate) static CHOSEN_LATENCY: Deviation = Deviation {
 pub static DEVIATIONS: &[&Deviation] = &[
     &FOLLOWS_LOAD,
     &TOLD_OF_LOAD,
+    &ALL_ITS_POWER,
     &FIRMWARES_SAMPLE,
     &BELOW_MINIMUM,
     &BAD_SAMPLE,

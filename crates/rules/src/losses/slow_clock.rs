@@ -53,6 +53,7 @@ hypervisor, or only a better cooler.
         "undervoltage",
         "clock-below-minimum",
         "clock-not-delivered",
+        "clock-clipped-by-platform",
         "known-bad-firmware",
     ],
     of_parts: &[],

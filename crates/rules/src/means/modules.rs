@@ -131,7 +131,7 @@ pub(super) const HSMP: Means = Means {
     kind: Kind::Module,
     adds: Adds {
         text: "what limits the clock of EPYC's sockets, and PROCHOT#",
-        checks: &["prochot-asserted", "power-limit-reached"],
+        checks: &["prochot-asserted", "capped-frequency", "low-power-limit"],
         ..NONE
     },
     find: |looked| {

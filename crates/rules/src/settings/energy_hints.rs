@@ -7,19 +7,22 @@ use crate::setting::{
 };
 use crate::settings::scaling::{self, PolicyFile};
 use crate::settings::{file, reset_state, value};
-use facts::cpu::energy_bias::EnergyBias;
+use facts::cpu::energy_bias::{EnergyBias, Preference};
 use facts::{Subject, Subjects};
 
 const PREFERENCE: &str = "/sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference";
 const AVAILABLE: &str =
     "/sys/devices/system/cpu/cpufreq/policy*/energy_performance_available_preferences";
 const GOVERNOR: &str = "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor";
+const DYNAMIC: &str = "/sys/devices/system/cpu/amd_pstate/dynamic_epp";
 
 /// The preference of a processor that chooses its clock by itself.
 ///
 /// Sources: Documentation/admin-guide/pm/{intel_pstate,amd-pstate}.rst; drivers/cpufreq/intel_pstate.c
 /// (`store_energy_performance_preference`), drivers/cpufreq/amd-pstate.c. In active mode the governor `performance` fixes
-/// it at `performance`, and the kernel answers any other value with EBUSY.
+/// it at `performance`, and the kernel answers any other value with EBUSY. With `dynamic_epp` (some kernels of 2026) amd-pstate chooses it by the power
+/// supply and the platform's profile, and answers every value with EBUSY; later kernels have a preference `dynamic` instead, which they show
+/// with the word that is in force, and which cannot be written as it is shown.
 pub(super) const ENERGY_PERFORMANCE_PREFERENCE: Setting = Setting {
     id: "energy-performance-preference",
     title: "what the processor leans to when it chooses its clock",
@@ -27,14 +30,16 @@ pub(super) const ENERGY_PERFORMANCE_PREFERENCE: Setting = Setting {
 ## What it changes
 `energy_performance_preference` (EPP) of every cpufreq policy: a word that energy_performance_available_preferences
 lists, or, with HWP and where the file shows a number, one from 0 (performance) to 255 (power): which numbers are read
-back as words differs by model. It decides how fast the clock follows the load, and
+back as words differs by model. amd-pstate takes any number where it lists `custom`. It decides how fast the clock follows the load, and
 how much of turbo a lightly loaded core is given.
 
 ## What it costs
 `performance` keeps clocks up between bursts of work.
 
 ## When to leave it alone
-Under the governor `performance`, where it is `performance` by itself and takes no other value.
+Under the governor `performance`, where it is `performance` by itself and takes no other value. Where amd-pstate chooses it
+by itself (`amd_pstate/dynamic_epp`, or a preference that reads `dynamic(...)`), it takes no value, or none that could be brought back:
+that is switched off first.
 ",
     references: &[
         Reference {
@@ -46,7 +51,7 @@ Under the governor `performance`, where it is `performance` by itself and takes 
             url: "https://docs.kernel.org/admin-guide/pm/amd-pstate.html",
         },
     ],
-    takes: "a word that energy_performance_available_preferences lists, or 0 to 255 with HWP where it shows a number",
+    takes: "a word that energy_performance_available_preferences lists, or 0 to 255 with HWP where it shows a number, and where it lists `custom`",
     scope: Scope::Policy,
     effect: Effect::AtOnce,
     survives: Survives::THIS_BOOT,
@@ -54,7 +59,7 @@ Under the governor `performance`, where it is `performance` by itself and takes 
     power: "leaning to performance draws some watts more a socket under light load",
     after: &["tuner", "cpu-online", "intel-pstate-status", "amd-pstate-status", "governor"],
     fixes: &["power-saving-bias", "mixed-frequency-settings"],
-    reads: &[PREFERENCE, AVAILABLE, GOVERNOR, reset_state::BIAS],
+    reads: &[PREFERENCE, AVAILABLE, GOVERNOR, DYNAMIC, reset_state::BIAS],
     looks_at: scaling::LOOKS_AT.and(reset_state::BIAS_LOOKS_AT),
     plan: energy_performance_preference,
 };
@@ -64,6 +69,7 @@ fn energy_performance_preference(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Plan
     for policy in scaling::policies(scene, wanted, PREFERENCE)? {
         let value = value(scene, wanted, &policy)?;
         let Some(write) = policy.write(value) else { continue };
+        chosen_by_user(scene, &policy)?;
         let drives_itself = match scaling::of_host(scene, policy.folder()) {
             Some(it) => it.drives_itself()?,
             None => true,
@@ -83,6 +89,25 @@ fn energy_performance_preference(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Plan
     Ok(Change::of(reset.into_iter().chain(writes)))
 }
 
+/// Refuses where the driver chooses the preference by itself.
+fn chosen_by_user(scene: &Scene<'_>, policy: &PolicyFile<'_>) -> Result<(), Refusal> {
+    if scene.controls.get(DYNAMIC).is_ok_and(|it| it == "enabled") {
+        return Err(Refusal::Host(format!(
+            "{DYNAMIC} is enabled: amd-pstate chooses the preference by itself and answers whoever writes one with EBUSY; \
+             write disabled there first, or boot with amd_dynamic_epp=disable"
+        )));
+    }
+    if Preference::is_dynamic(policy.text) {
+        return Err(Refusal::Host(format!(
+            "{} is {}: amd-pstate chooses it by itself, and what it shows cannot be brought back; write a word there by hand \
+             first, and dynamic to go back",
+            policy.beside("energy_performance_preference"),
+            policy.text
+        )));
+    }
+    Ok(())
+}
+
 /// The value as the file shows it once it is written.
 fn value<'a>(
     scene: &Scene<'_>,
@@ -95,10 +120,19 @@ fn value<'a>(
         "default" => {
             Err(Refusal::Value("default is read back as what it stands for: name that".to_owned()))
         }
-        word if available.split_whitespace().any(|it| it == word) => Ok(word),
+        "custom" => Err(Refusal::Value("custom stands for numbers: name one, 0 to 255".to_owned())),
+        "dynamic" => Err(Refusal::Value(
+            "dynamic leaves the choice to the driver and is not read back as such: write it by hand"
+                .to_owned(),
+        )),
+        word if lists(available, word) => Ok(word),
         number => {
             let has_numbers = scene.host.cpuinfo.as_ref().is_ok_and(|it| it.has("hwp_epp"));
             let is_number = |text: &str| value::whole(text).is_some_and(|it| it <= 255);
+            // A number is read back as it was written, and a word is written again as it was.
+            if lists(available, "custom") && is_number(number) && !is_octal(number) {
+                return Ok(number);
+            }
             if !has_numbers || !is_number(number) {
                 return Err(Refusal::Value(format!("{path} lists {available}, and no {number:?}")));
             }
@@ -113,6 +147,15 @@ fn value<'a>(
             Ok(number)
         }
     }
+}
+
+fn lists(available: &str, word: &str) -> bool {
+    available.split_whitespace().any(|it| it == word)
+}
+
+/// The kernel takes a number with a zero in front for octal (`kstrtou8` with base 0).
+fn is_octal(number: &str) -> bool {
+    number.len() > 1 && number.starts_with('0')
 }
 
 /// The older hint of Intel's processors.
@@ -226,6 +269,59 @@ mod tests {
              but performance: change the governor, too"
         );
         assert_eq!(planned(&ENERGY_PERFORMANCE_PREFERENCE, "performance", &host), "nothing");
+    }
+
+    /// An EPYC whose amd-pstate shows this preference.
+    fn epyc(preference: &str, more: &str) -> String {
+        files(&format!(
+            "cpufreq/policy0/affected_cpus 0
+             cpufreq/policy0/scaling_driver amd-pstate-epp
+             cpufreq/policy0/scaling_governor powersave
+             cpufreq/policy0/energy_performance_preference {preference}
+             cpufreq/policy0/energy_performance_available_preferences default performance balance_performance balance_power power{more}
+             /proc/cpuinfo processor : 0\\nvendor_id : AuthenticAMD"
+        ))
+    }
+
+    #[test]
+    fn a_driver_that_chooses_the_preference_by_itself_is_refused_beforehand() {
+        let enabled = epyc("balance_performance", "") + &files("amd_pstate/dynamic_epp enabled");
+        assert_eq!(
+            planned(&ENERGY_PERFORMANCE_PREFERENCE, "performance", &enabled),
+            "refused: /sys/devices/system/cpu/amd_pstate/dynamic_epp is enabled: amd-pstate chooses the preference by itself \
+             and answers whoever writes one with EBUSY; write disabled there first, or boot with amd_dynamic_epp=disable"
+        );
+        let path = "cpufreq/policy0/energy_performance_preference";
+        for disabled in ["amd_pstate/dynamic_epp disabled", ""] {
+            let host = epyc("balance_performance", "") + &files(disabled);
+            assert_eq!(
+                planned(&ENERGY_PERFORMANCE_PREFERENCE, "performance", &host),
+                format!("{path}: balance_performance -> performance")
+            );
+        }
+        // Kernels after it show in the preference itself that it is the driver's.
+        let dynamic = epyc("dynamic(profile:balance_power)", " custom dynamic");
+        assert_eq!(
+            planned(&ENERGY_PERFORMANCE_PREFERENCE, "performance", &dynamic),
+            format!(
+                "refused: /sys/devices/system/cpu/{path} is dynamic(profile:balance_power): amd-pstate chooses it by itself, \
+                 and what it shows cannot be brought back; write a word there by hand first, and dynamic to go back"
+            )
+        );
+    }
+
+    #[test]
+    fn amd_pstate_takes_numbers_where_it_lists_custom_and_no_word_that_stands_for_something_else() {
+        let path = "cpufreq/policy0/energy_performance_preference";
+        let plan = |value: &str, more: &str| {
+            planned(&ENERGY_PERFORMANCE_PREFERENCE, value, &epyc("power", more))
+        };
+        assert_eq!(plan("100", " custom"), format!("{path}: power -> 100"));
+        for (value, more) in [("100", ""), ("256", " custom"), ("010", " custom")] {
+            assert!(plan(value, more).starts_with("value: "), "{}", plan(value, more));
+        }
+        assert!(plan("custom", " custom").starts_with("value: custom stands for numbers"));
+        assert!(plan("dynamic", " custom dynamic").starts_with("value: dynamic leaves the choice"));
     }
 
     #[test]

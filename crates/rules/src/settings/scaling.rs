@@ -7,7 +7,6 @@
 use super::value;
 use crate::setting::{Refusal, Scene, Setting, Wanted};
 use facts::change::{Control, Target, Write, is_same};
-use facts::cpu::cooling::Kind;
 use facts::cpu::cpufreq::{Cpufreq, Policy};
 use facts::{CpuSet, Hertz, Subject, Subjects};
 
@@ -202,7 +201,7 @@ pub(super) fn no_passing_limit(scene: &Scene<'_>, policy: &Policy) -> Result<(),
     }
     let devices = scene.host.cooling.as_deref().unwrap_or_default();
     let is_on = |level: u64| level > 0;
-    let mut cooling = devices.iter().filter(|it| it.kind == Kind::Processor);
+    let mut cooling = devices.iter().filter(|it| it.may_lower_clock_of(&policy.cpus));
     match cooling.find(|it| it.level().is_ok_and(is_on)) {
         Some(device) => Err(Refusal::Host(format!(
             "{} cools the CPUs and keeps {} at {limit}: wait until it is 0, or its limit would come back for good",

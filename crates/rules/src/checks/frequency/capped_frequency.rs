@@ -29,8 +29,10 @@ pub(crate) const CHECK: Check = Check {
 IA32_HWP_REQUEST (MSR 0x774), each against the highest clock that can be requested there: `cpuinfo_max_freq`,
 or the nominal clock where the driver keeps boost out of these files (acpi-cpufreq on EPYC). Where the model
 name holds a clock, `cpuinfo_max_freq` itself is held against it. On AMD and Hygon also the highest P-state that
-firmware allows (PStateCurLim, MSR 0xC0010061 bits 2:0), and the limit that the driver for HSMP shows
-(`cclk_freq_limit_input`), against the nominal clock.
+firmware allows (PStateCurLim, MSR 0xC0010061 bits 2:0), and the limits that the driver for HSMP shows
+(`cclk_freq_limit_input`, `pwr_current_active_freq_limit` with its sources), against the nominal clock; with the power limit and
+the clocks of fabric and memory as evidence. A limit of amd-pstate below `amd_pstate_lowest_nonlinear_freq` saves little: the voltage
+falls no further.
 
 ## Why it matters
 A limit holds under any load, with any governor. It is usually a leftover: a power-capping agent, a
@@ -271,6 +273,30 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_of_passive_cooling_is_the_heats_and_no_command_takes_it_away() {
+        let hot = |kind: &str, state: u32| {
+            let device = "//- /sys/class/thermal/cooling_device0";
+            let arm = format!(
+                "//- /proc/cpuinfo\nprocessor : 0\nCPU part : 0xd0b\n//- {CPU}/online\n0\n\
+                 //- {CPU}/cpufreq/policy0/affected_cpus\n0\n//- {CPU}/cpufreq/policy0/scaling_driver\ncpufreq-dt\n\
+                 //- {CPU}/cpufreq/policy0/cpuinfo_max_freq\n2000000\n//- {CPU}/cpufreq/policy0/scaling_max_freq\n1400000\n\
+                 //- {CPU}/cpufreq/policy0/cpuinfo_min_freq\n600000\n//- {CPU}/cpufreq/policy0/scaling_min_freq\n600000\n\
+                 {device}/type\n{kind}\n{device}/cur_state\n{state}\n"
+            );
+            findings(&CHECK, &arm).remove(0)
+        };
+        for kind in ["cpufreq-cpu0", "thermal-cpufreq-0"] {
+            let found = hot(kind, 3);
+            assert!(found.fix.apply.is_empty(), "{found:?}");
+            assert_eq!(found.evidence.last().unwrap().value, "3");
+            assert!(found.fix.lasting.unwrap().contains("fix the cooling"));
+        }
+        for found in [hot("cpufreq-cpu4", 3), hot("cpufreq-cpu0", 0)] {
+            assert_eq!(found.fix.apply, ["scaling-max=max"]);
+        }
+    }
+
+    #[test]
     fn a_firmware_limit_that_is_unknown_hides_no_other_limit() {
         let nominal = format!("//- {CPU}/cpu0/acpi_cppc/nominal_freq\n2801\n");
         let capped = |driver: &str| {
@@ -286,8 +312,11 @@ mod tests {
         // The firmware may ask for the same limit, and then a higher one of Linux changes nothing.
         let fix = findings(&CHECK, &capped("acpi-cpufreq")).remove(0).fix;
         assert!(fix.apply.is_empty() && fix.lasting.unwrap().starts_with("look at bios_limit"));
-        let fix = findings(&CHECK, &capped("amd-pstate-epp")).remove(0).fix;
-        assert_eq!(fix.apply, ["scaling-max=max"]);
+        let amd = capped("amd-pstate-epp")
+            .replace("bios_limit\n!denied", "amd_pstate_lowest_nonlinear_freq\n1700000");
+        let finding = findings(&CHECK, &amd).remove(0);
+        assert_eq!(finding.fix.apply, ["scaling-max=max"]);
+        assert_eq!(finding.evidence.last().unwrap().value, "1700000");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::advice::persist;
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::energy_bias::{EnergyBias, Preference};
+use facts::cpu::pstate::AmdPstate;
 use facts::{CpuSet, HostView, IfPresent, PerCpu};
 use std::collections::BTreeSet;
 
@@ -73,11 +74,14 @@ fn run(host: &HostView) -> Verdict {
     let mut finding = Finding::new(severity, Confidence::High, message)
         .on(leaning.iter().chain(biased.iter()).collect(), host.topology.n_online());
     if let Some(Ok(preference)) = leaning.first().and_then(|cpu| preferences.get(cpu)) {
-        finding = finding.evidence(&preference.path, &preference.text).fix_by_on(
-            "energy-performance-preference",
-            "performance",
-            leaning,
-        );
+        finding = finding.evidence(&preference.path, &preference.text);
+        let is_switched_on = host.pstate.amd.dynamic_epp == Ok(true);
+        if is_switched_on || Preference::is_dynamic(&preference.text) {
+            let file = format!("{}/dynamic_epp", AmdPstate::FOLDER);
+            let finding = if is_switched_on { finding.evidence(file, "enabled") } else { finding };
+            return Ok(vec![finding.fix_lasting(BY_DRIVER)]);
+        }
+        finding = finding.fix_by_on("energy-performance-preference", "performance", leaning);
     }
     if let (Some(bias), Some(cpu)) = (bias, biased.first())
         && let Some(Ok(value)) = bias.values.get(cpu)
@@ -93,6 +97,11 @@ fn run(host: &HostView) -> Verdict {
         "energy_perf_bias=performance energy_performance_preference=performance",
     ))])
 }
+
+const BY_DRIVER: &str = "\
+amd-pstate chooses the preference by itself, by the power supply and the platform's profile (dynamic EPP): where the hint should stay, \
+write disabled to amd_pstate/dynamic_epp, or on kernels without it a word to energy_performance_preference; on the boot line \
+amd_dynamic_epp=disable";
 
 /// Nothing leans, as far as is known. A host without either hint has nothing to judge.
 fn every_hint_is_known(
@@ -152,7 +161,7 @@ fn hint_values<T>(
 #[cfg(test)]
 mod tests {
     use super::CHECK;
-    use crate::fixture::verdict;
+    use crate::fixture::{findings, verdict};
 
     const CPU: &str = "/sys/devices/system/cpu";
 
@@ -186,6 +195,28 @@ mod tests {
             "low: energy hints lean away from performance: EPP balance_power, EPB 6 [all 2 CPUs]"
         );
         assert!(verdict(&CHECK, &host(["balance_performance"; 2], ["8"; 2])).starts_with("low: "));
+    }
+
+    #[test]
+    fn a_preference_that_the_driver_chooses_is_judged_by_the_word_in_force_and_has_no_command() {
+        let policy = format!("//- {CPU}/cpufreq/policy0");
+        let epyc = |preference: &str, more: &str| {
+            format!(
+                "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : AuthenticAMD\n\
+                 //- {CPU}/online\n0\n{policy}/affected_cpus\n0\n{policy}/scaling_driver\namd-pstate-epp\n\
+                 {policy}/energy_performance_preference\n{preference}\n{more}"
+            )
+        };
+        let of = |preference: &str| verdict(&CHECK, &epyc(preference, ""));
+        assert!(of("dynamic(profile:balance_performance)").starts_with("info: "));
+        assert!(of("dynamic(profile:power)").starts_with("low: energy hints lean away"));
+        assert_eq!(of("dynamic(profile:performance)"), "clean");
+        let enabled = format!("//- {CPU}/amd_pstate/dynamic_epp\nenabled\n");
+        for host in [epyc("dynamic(profile:power)", ""), epyc("power", &enabled)] {
+            let fix = findings(&CHECK, &host).remove(0).fix;
+            assert!(fix.apply.is_empty(), "{fix:?}");
+            assert!(fix.lasting.unwrap().contains("amd_dynamic_epp=disable"));
+        }
     }
 
     #[test]

@@ -1,8 +1,10 @@
-//! Looks at the power limits of each package against its thermal design power.
+//! Looks at the power limits of each package against its thermal design power, or against the highest limit there can be.
 //!
-//! Source: Documentation/power/powercap/powercap.rst; Intel SDM vol. 3B, "Package RAPL Domain". It cannot know
-//! how much power the load will want: only a loaded machine shows what the limit takes. Limits that a management
+//! Source: Documentation/power/powercap/powercap.rst; Intel SDM vol. 3B, "Package RAPL Domain"; for AMD and POWER see `caps`. It cannot
+//! know how much power the load will want: only a loaded machine shows what the limit takes. Limits that a management
 //! controller imposes by other ways are not in these registers.
+
+mod caps;
 
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
@@ -22,6 +24,11 @@ processors have (intel-rapl-mmio:*), because the lower one counts. It speaks up 
 80 % of the TDP. Without the driver, and where it shows the limits as disabled, which it also does when
 firmware has locked them, MSR 0x610 tells.
 
+On EPYC with the driver hsmp_acpi or amd_hsmp, `power1_cap` of each socket against `power1_cap_max`, the highest limit that the
+processor takes: it speaks up below three quarters. The limit is a note while the socket draws less (`power1_input`). At the limit the
+severity follows the clock that is left, where the driver shows it, and is low where that is the nominal one or more: then it costs
+turbo alone. On POWER with OPAL, `powercap-current` against `powercap-max` of the system, with what the on-chip controller counts of it.
+
 ## Why it matters
 The nominal clock is promised at TDP. With less power, a package whose cores are all busy lowers its clock until it
 fits, whatever the governor says, and the kernel's throttle counters do not count it. Power limits far
@@ -34,7 +41,8 @@ Where the cap is meant: a rack with a power budget. Laptops ship with limits bel
 note. A limit a little below TDP costs nothing that a database would notice. With a lowered configurable TDP (MSR 0x64B),
 the limit is judged against the TDP of that level. A processor in another Speed Select level (SST-PP) is limited to that
 level's TDP, while MSR 0x614 may state the base level's: where the clock that HWP guarantees is not the base clock, the
-finding has low confidence, and `intel-speed-select perf-profile info` tells. Processors that state no TDP are not judged.
+finding has low confidence, and `intel-speed-select perf-profile info` tells. Processors that state no TDP are not judged. Many
+EPYCs are set to a TDP below the highest that they take, and a busy one is at its limit: that is how they are meant to work.
 ",
     references: &[
         Reference {
@@ -45,6 +53,14 @@ finding has low confidence, and `intel-speed-select perf-profile info` tells. Pr
             title: "Intel SDM vol. 3B, Power and Thermal Management, Package RAPL Domain (MSR 0x610, 0x614)",
             url: "https://www.intel.com/sdm",
         },
+        Reference {
+            title: "Linux: AMD HSMP interface",
+            url: "https://docs.kernel.org/arch/x86/amd_hsmp.html",
+        },
+        Reference {
+            title: "Linux: /sys/firmware/opal/powercap",
+            url: "https://git.kernel.org/pub/scm/linux/kernel/git/torvalds/linux.git/tree/Documentation/ABI/testing/sysfs-firmware-opal-powercap",
+        },
     ],
     run,
 };
@@ -53,6 +69,9 @@ finding has low confidence, and `intel-speed-select perf-profile info` tells. Pr
 const HALF: f64 = 0.5;
 
 fn run(host: &HostView) -> Verdict {
+    if let Some(verdict) = caps::judged(host) {
+        return verdict;
+    }
     host.shows("the package's power limit", Elsewhere::Firmware)?;
     let (limits, unknown) = package_limits(host)?;
     let low = limits.iter().filter(|it| it.is_far_below());

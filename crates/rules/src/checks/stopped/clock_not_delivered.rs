@@ -5,6 +5,7 @@
 mod asked;
 mod finding;
 mod judged;
+mod platform;
 
 use super::{clock_below_minimum, clock_modulation, prochot_asserted, thermal_throttling};
 use crate::check::{Check, Reference, Verdict};
@@ -27,7 +28,8 @@ governor or the driver follows it. At most the nominal clock counts, and no more
   CPUs that are kept free of interruptions (isolated, nohz_full).
 - `feedback_ctrs` since boot, with `reference_perf` and `nominal_perf`: the counts alone are no share of the nominal clock.
 - `cpuinfo_cur_freq` (root), and `clock` of POWER in /proc/cpuinfo.
-- \"cpu MHz\" of x86 and `cpuinfo_avg_freq`: a sample of some milliseconds.
+- \"cpu MHz\" of x86 and `cpuinfo_avg_freq`: a sample of some milliseconds. Where that file says that there is none (EAGAIN), the CPU
+  was idle, and its `cpuinfo_cur_freq` is no evidence.
 
 A mainframe asks by itself: \"cpu MHz dynamic\" against \"cpu MHz static\". Below 90 % it is not delivered; where nothing tells the
 nominal clock, below half of the highest. Nothing is said of idle CPUs: those that ran for less than a tenth of the look,

@@ -1,6 +1,7 @@
 //! Looks for idle time that is forced onto CPUs that have work.
 //!
-//! Sources: Documentation/admin-guide/thermal/intel_powerclamp.rst; Intel SDM vol. 3B, "Hardware Duty Cycling (HDC)".
+//! Sources: Documentation/admin-guide/thermal/intel_powerclamp.rst; Intel SDM vol. 3B, "Hardware Duty Cycling (HDC)";
+//! Documentation/driver-api/thermal/cpu-idle-cooling.rst.
 //! It sees what was asked for, not how much idle time came of it.
 
 use crate::check::{Check, Reference, Verdict};
@@ -9,7 +10,7 @@ use crate::finding::{Confidence, Finding, Severity};
 use crate::loss_scale::Lost;
 use facts::cpu::cooling::{CoolingDevice, Kind};
 use facts::msr::intel::PKG_HDC_CTL;
-use facts::{HostView, Missing};
+use facts::{HostView, IfPresent, Missing};
 
 pub(crate) const CHECK: Check = Check {
     id: "forced-idle",
@@ -19,7 +20,7 @@ pub(crate) const CHECK: Check = Check {
 `cur_state` of the cooling device `intel_powerclamp`: the percentage of the time that its kernel threads keep every
 CPU idle together (0 is off; before Linux 6.3, -1 is off, and the number is the time that the packages idled for
 whatever reason). And IA32_PKG_HDC_CTL, MSR 0xDB0 bit 0, which lets the
-processor force its cores to idle by itself.
+processor force its cores to idle by itself. On machines with a device tree, `cur_state` of the cooling devices `idle-cpuN`.
 
 ## Why it matters
 Forced idle time is lost whatever the clock shows: the CPU runs at full speed, and then not at all. The threads
@@ -45,8 +46,13 @@ switches it on when a sensor is hot.
 
 fn run(host: &HostView) -> Verdict {
     host.platform.hides("forced idle time")?;
-    if !host.cpuinfo.as_ref()?.is_intel() {
-        return Err(Missing::not_here("forced idle time", "the processor is not Intel's"));
+    let info = host.cpuinfo.as_ref()?;
+    if !info.is_intel() {
+        let found = if info.is_x86() { Vec::new() } else { injected(host)? };
+        return match found.is_empty() {
+            true => Err(Missing::not_here("forced idle time", "the processor is not Intel's")),
+            false => Ok(found),
+        };
     }
     let answers = [powerclamp(host), hardware(host)];
     let found: Vec<Finding> =
@@ -57,6 +63,34 @@ fn run(host: &HostView) -> Verdict {
         Some(missing) if found.is_empty() => Err(missing.into()),
         _ => Ok(found),
     }
+}
+
+/// By the cooling devices of a device tree, each of one CPU or of those that idle with it.
+fn injected(host: &HostView) -> Verdict {
+    let Some(devices) = host.cooling.if_present()? else { return Ok(Vec::new()) };
+    let mut findings = Vec::new();
+    for device in devices.iter().filter(|it| it.kind == Kind::IdleInjection) {
+        let percent = device.level()?;
+        if percent == 0 {
+            continue;
+        }
+        let message =
+            format!("the kernel forces CPUs to idle for {percent} % of the time to cool them");
+        let lost = Lost::of(percent.min(100) as f64 / 100.0, false);
+        let finding = Finding::of_lost(lost, Confidence::High, message)
+            .evidence(device.state_path(), percent)
+            .cost(
+                format!("{percent} % of these CPUs while it lasts"),
+                "the share of the time for which idle is requested",
+            )
+            .command(&commands::THERMAL_ZONES, "")
+            .fix_lasting("fix the cooling, which keeps the machine from shutting down");
+        findings.push(match device.cpu {
+            Ok(cpu) => finding.on([cpu].into_iter().collect(), host.topology.n_online()),
+            Err(_) => finding,
+        });
+    }
+    Ok(findings)
 }
 
 fn powerclamp(host: &HostView) -> Result<Option<Finding>, &Missing> {
@@ -128,6 +162,25 @@ mod tests {
         format!(
             "{XEON}{NO_HDC}//- {folder}/type\nintel_powerclamp\n//- {folder}/cur_state\n{state}\n"
         )
+    }
+
+    #[test]
+    fn idle_time_that_a_device_tree_injects_is_found_on_its_cpu() {
+        let arm = |kind: &str, state: &str| {
+            let folder = "//- /sys/class/thermal/cooling_device0";
+            let cpuinfo = "//- /proc/cpuinfo\nprocessor : 0\nCPU part : 0xd0b\n";
+            let text = format!(
+                "{cpuinfo}//- /sys/devices/system/cpu/online\n0-3\n{folder}/type\n{kind}\n{folder}/cur_state\n{state}\n"
+            );
+            verdict(&CHECK, &text)
+        };
+        assert_eq!(
+            arm("idle-cpu2", "40"),
+            "medium: the kernel forces CPUs to idle for 40 % of the time to cool them [CPU 2 (1 of 4)]"
+        );
+        assert!(arm("idle-cpu2", "0").starts_with("not applicable: "));
+        assert!(arm("cpufreq-cpu2", "3").starts_with("not applicable: "));
+        assert!(arm("idle-cpu2", "!denied").starts_with("unknown: "));
     }
 
     #[test]

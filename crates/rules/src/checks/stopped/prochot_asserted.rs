@@ -15,6 +15,7 @@ use crate::loss_scale::{self, Lost};
 use crate::party::Party;
 use crate::plr;
 use facts::cpu::cpuinfo::CpuInfo;
+use facts::cpu::throttling::Occ;
 use facts::ipmi::PowerLimit;
 use facts::msr::intel::{PACKAGE_THERM_STATUS, THERM_STATUS};
 use facts::msr::limit_reasons::{Kind, Layout, undecoded};
@@ -37,8 +38,8 @@ it clears it. On Sapphire and Emerald Rapids, and on clients since Alder Lake, n
 nothing in it is unknown and not clean. What is only in a log (bit 3, bits 31:16 of
 the limit reasons, all of PLR) is reported as such: it happened since boot, or since somebody cleared it, at no known time.
 On AMD the files of the driver hsmp_acpi (amd_hsmp on older kernels) (`prochot_status`, `pwr_current_active_freq_limit_source`), which newer kernels
-have on EPYC 7003 and later. On POWER the reasons that the on-chip controller counts (`throttle_stats`): low where they are only counts, high where
-it has lowered the clock more often than raised it again (`unthrottle`), the host has work, and every CPU is at its lowest clock.
+have on EPYC 7003 and later. On POWER the reasons that the on-chip controller counts (`throttle_stats`): low where they are only counts, a note
+where it never went below the nominal clock (`sub_turbo_stat`), high where it has lowered the clock more often than raised it again (`unthrottle`), the host has work, and every CPU is at its lowest clock.
 Elsewhere Linux shows nothing of it, and the check is unknown.
 
 ## Why it matters
@@ -159,12 +160,17 @@ fn by_on_chip_controller(host: &HostView) -> Verdict {
         return Ok(vec![held_by_controller(host, held, &reasons.collect::<Vec<_>>())]);
     }
     let finding = |(name, (events, path, cpus)): (&str, (u64, &str, CpuSet))| {
-        let message = format!("{name} lowered the highest clock {events} times since boot");
-        Finding::new(Severity::Low, Confidence::Medium, message)
+        let counts = cpus.first().and_then(|it| counted.get(it)).and_then(|it| it.as_ref().ok());
+        let cost_turbo_alone = counts.is_some_and(|it| it.n_below_nominal == Ok(0));
+        let severity = if cost_turbo_alone { Severity::Info } else { Severity::Low };
+        let never = if cost_turbo_alone { ", and never below the nominal one" } else { "" };
+        let message = format!("{name} lowered the highest clock {events} times since boot{never}");
+        let finding = Finding::new(severity, Confidence::Medium, message)
             .evidence(path, events)
             .on(cpus, host.topology.n_online())
             .by_means_of(name)
-            .since_boot()
+            .since_boot();
+        counts.into_iter().fold(finding, with_counts)
     };
     Ok(found.into_iter().map(finding).collect())
 }
@@ -181,13 +187,10 @@ fn held_by_controller(host: &HostView, held: occ::Held, reasons: &[(&str, u64, &
         finding = finding.evidence(*path, events);
     }
     if let Some((_, occ)) = host.throttling.occ.known().find(|(_, it)| it.may_hold()) {
-        for (file, count) in
-            [("unthrottle", &occ.n_raised), ("sub_turbo_stat", &occ.n_below_nominal)]
-        {
-            if let Ok(count) = count {
-                finding = finding.evidence(format!("{}/{file}", occ.folder), count);
-            }
-        }
+        finding = with_counts(finding, occ);
+    }
+    if reasons.iter().any(|(_, _, path)| path.ends_with("/powercap")) {
+        finding = with_cap(host, finding);
     }
     finding
         .held_by(Party::Firmware)
@@ -204,6 +207,24 @@ fn held_by_controller(host: &HostView, held: occ::Held, reasons: &[(&str, u64, &
             "find out why the controller stopped: OPAL's log (`cat /sys/firmware/opal/msglog`), the log of the service processor (BMC); a restart of the machine, or opal-prd, \
              starts it again; a newer firmware, which brings the controller's program",
         )
+}
+
+/// The limit on the system's power that the controller keeps (see low-power-limit).
+fn with_cap(host: &HostView, finding: Finding) -> Finding {
+    let Ok(cap) = &host.board_power.cap else { return finding };
+    let files = [("powercap-current", &cap.current), ("powercap-max", &cap.highest)];
+    files.into_iter().fold(finding, |finding, (file, power)| match power {
+        Ok(power) => finding.evidence(cap.path(file), power.0 / 1_000_000),
+        Err(_) => finding,
+    })
+}
+
+/// How far the controller lowered the clock, and how often it raised it again.
+fn with_counts(finding: Finding, occ: &Occ) -> Finding {
+    occ.counts().into_iter().fold(finding, |finding, (file, count)| match count {
+        Ok(count) => finding.evidence(format!("{}/{file}", occ.folder), count),
+        Err(_) => finding,
+    })
 }
 
 fn finding(severity: Severity, is_log: IsLog, name: &'static str) -> Finding {

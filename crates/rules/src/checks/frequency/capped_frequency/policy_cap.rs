@@ -5,7 +5,6 @@ use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::loss_scale::Lost;
 use crate::party::Party;
-use facts::cpu::cooling::Kind;
 use facts::cpu::cpufreq::Policy;
 use facts::{CpuSet, Hertz, HostView, IfPresent, Missing};
 
@@ -69,6 +68,12 @@ pub(super) fn capped(host: &HostView, cap: &Cap, policies: &[&Policy], are_many:
         finding = finding
             .evidence(policy.path(file), limit.khz())
             .evidence(policy.path("cpuinfo_max_freq"), max);
+        if let Ok(lowest) = &policy.lowest_nonlinear
+            && limit < lowest
+        {
+            let path = policy.path("amd_pstate_lowest_nonlinear_freq");
+            finding = finding.evidence(path, lowest.khz());
+        }
     }
     if !is_mark {
         finding = with_cost(finding, limit.share_of(*full), format!("{limit} of {full}"));
@@ -78,7 +83,7 @@ pub(super) fn capped(host: &HostView, cap: &Cap, policies: &[&Policy], are_many:
     let finding = if *file == "bios_limit" {
         finding.held_by(Party::Firmware).to_do("find whose budget the firmware keeps, in the log of the management controller").command(&commands::BMC_EVENTS, "").fix_lasting("find out first whose budget it keeps: the firmware requests it (ACPI _PPC) for a power cap, a lost power supply or a cooling fault, \
                      which the BMC's log names, or for the power profile of its setup. `processor.ignore_ppc=1` on the boot line makes Linux ignore it, and overrides that protection")
-    } else if let Some((path, level)) = passive_cooling(host) {
+    } else if let Some((path, level)) = passive_cooling(host, &cpus) {
         finding
             .evidence(path, level)
             .command(&commands::THERMAL_ZONES, "")
@@ -93,10 +98,10 @@ pub(super) fn capped(host: &HostView, cap: &Cap, policies: &[&Policy], are_many:
     finding.on(cpus, host.topology.n_online())
 }
 
-/// ACPI passive cooling that is on: its first three steps lower `scaling_max_freq` by 20 % each
-/// (drivers/acpi/processor_thermal.c).
-fn passive_cooling(host: &HostView) -> Option<(String, u64)> {
+/// Passive cooling that is on: of ACPI, whose first three steps lower `scaling_max_freq` by 20 % each (drivers/acpi/processor_thermal.c), or
+/// of a device tree, which goes down the table of a policy (drivers/thermal/cpufreq_cooling.c).
+fn passive_cooling(host: &HostView, cpus: &CpuSet) -> Option<(String, u64)> {
     let devices = host.cooling.as_deref().unwrap_or_default();
-    let on = devices.iter().filter(|it| it.kind == Kind::Processor);
+    let on = devices.iter().filter(|it| it.may_lower_clock_of(cpus));
     on.filter_map(|it| Some((it.state_path(), it.level().ok()?))).find(|(_, level)| *level > 0)
 }

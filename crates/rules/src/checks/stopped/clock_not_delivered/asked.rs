@@ -3,8 +3,10 @@
 //! A clock is owed up to the nominal one: turbo depends on power, heat and how many cores work. Where nothing tells the nominal clock, the
 //! highest one may be turbo, and what is owed is uncertain.
 
+use super::platform::is_without_tick;
 use facts::cpu::cpufreq::Policy;
 use facts::cpu::delivered::{Counts, Feedback, Look};
+use facts::cpu::energy_bias::Preference;
 use facts::{Hertz, HostView, Missing};
 
 /// What asks for a clock.
@@ -80,7 +82,7 @@ fn follows_load(policy: &Policy) -> bool {
     match policy.governor.as_deref() {
         Ok("ondemand" | "schedutil") => true,
         Ok("powersave") if policy.drives_itself() == Ok(true) => {
-            !policy.preference.as_deref().is_ok_and(saves)
+            !policy.preference.as_deref().map(Preference::word).is_ok_and(saves)
         }
         _ => false,
     }
@@ -160,10 +162,13 @@ pub(crate) fn readings(host: &HostView, policy: &Policy, cpu: u32) -> (Vec<Readi
     if let Ok(clock) = policy.cpuinfo_avg {
         readings.push(of_file(Kind::Sample, "cpuinfo_avg_freq", clock));
     }
-    if let Ok(clock) = policy.cpuinfo_cur {
-        readings.push(of_file(Kind::Driver, "cpuinfo_cur_freq", clock));
+    // What is read at this moment of a CPU without a tick says nothing of the clock that it has at work.
+    if !is_without_tick(host, policy, cpu) {
+        if let Ok(clock) = policy.cpuinfo_cur {
+            readings.push(of_file(Kind::Driver, "cpuinfo_cur_freq", clock));
+        }
+        readings.extend(sampled(host, cpu));
     }
-    readings.extend(sampled(host, cpu));
     readings.sort_by_key(|it| it.kind);
     (readings, look.is_some())
 }
@@ -220,6 +225,9 @@ fn sampled(host: &HostView, cpu: u32) -> Option<Reading> {
 
 /// Why nothing shows the clock of the CPUs of a policy.
 pub(crate) fn unreadable(host: &HostView, policy: &Policy, cpu: u32) -> Missing {
+    if is_without_tick(host, policy, cpu) {
+        return Missing::too_idle("the clock that the hardware runs at");
+    }
     let reasons = [
         policy.cpuinfo_cur.as_ref().err(),
         host.delivered.feedback.get(cpu).and_then(|it| it.as_ref().err()),

@@ -2,6 +2,7 @@
 
 use super::asked::{Asker, Kind, Reading};
 use super::judged::{Judged, Work};
+use super::platform;
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::loss_scale::Lost;
@@ -23,7 +24,7 @@ pub(super) fn of(host: &HostView, low: &[&Judged<'_>], is_all: bool, work: &Work
         .but_if(fastest.asked.by == Asker::Load, &YOUNG_LOAD);
     let finding = Finding::of_lost(lost, confidence(first.kind, is_all, work), message)
         .on(cpus, host.topology.n_online());
-    let finding = with_evidence(finding, fastest);
+    let finding = with_evidence(host, finding, fastest);
     let lasts = if first.kind == Kind::SinceBoot { "since boot" } else { "while it lasts" };
     let finding = finding.cost(
         format!("{:.0} % of the clock {lasts}", 100.0 * (1.0 - clock.share_of(asked))),
@@ -68,7 +69,7 @@ fn delivered(reading: &Reading) -> String {
     }
 }
 
-fn with_evidence(finding: Finding, judged: &Judged<'_>) -> Finding {
+fn with_evidence(host: &HostView, finding: Finding, judged: &Judged<'_>) -> Finding {
     let mut finding = finding;
     if let Some(policy) = judged.policy {
         let files = match judged.asked.by {
@@ -93,6 +94,10 @@ fn with_evidence(finding: Finding, judged: &Judged<'_>) -> Finding {
         }
     }
     for (source, value) in judged.readings.iter().flat_map(|it| &it.evidence) {
+        finding = finding.evidence(source, value);
+    }
+    let told = judged.policy.map(|policy| platform::told(host, policy)).unwrap_or_default();
+    for (source, value) in told {
         finding = finding.evidence(source, value);
     }
     finding

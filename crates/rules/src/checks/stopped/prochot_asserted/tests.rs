@@ -143,6 +143,12 @@ fn the_on_chip_controller_of_a_power9_tells_its_reasons() {
         power9(&loud),
         "low: a failed power supply lowered the highest clock 3 times since boot [all 4 CPUs]"
     );
+    // It cost turbo alone.
+    let turbo = [&loud[..], &[("turbo_stat", 3), ("sub_turbo_stat", 0)]].concat();
+    assert_eq!(
+        power9(&turbo),
+        "info: a failed power supply lowered the highest clock 3 times since boot, and never below the nominal one [all 4 CPUs]"
+    );
     assert!(
         power9(&[])
             .starts_with("unknown: PROCHOT# cannot be read: this program reads no interface")
