@@ -34,6 +34,7 @@ use crate::system::kernel::Vulnerability;
 use crate::system::platform::Dmi;
 use crate::system::platform::Platform;
 use crate::system::process::Process;
+use crate::system::scheduler::Scheduler;
 use crate::system::sysctl::Sysctls;
 use crate::system::tuners::Tuners;
 use crate::{Elsewhere, Fact, Missing, PerCpu};
@@ -77,6 +78,8 @@ pub struct HostView {
     pub cpuidle: Cpuidle,
     /// Which CPUs are kept free of other work.
     pub isolation: Isolation,
+    /// Who chooses what runs next, and what the scheduler holds back.
+    pub scheduler: Scheduler,
     /// How often each CPU took each interrupt.
     pub interrupts: Fact<Interrupts>,
     /// What each CPU has spent its time on.

@@ -54,6 +54,8 @@ pub enum Subject {
     Isolation,
     /// Of `isolation`: what may disturb them.
     Disturbers,
+    /// `scheduler`.
+    Scheduler,
     /// `interrupts`.
     Interrupts,
     /// `cpu_times`.

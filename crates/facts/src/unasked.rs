@@ -23,6 +23,7 @@ use crate::system::kernel::Clocksource;
 use crate::system::kernel::Kernel;
 use crate::system::platform::Dmi;
 use crate::system::platform::Platform;
+use crate::system::scheduler::Scheduler;
 use crate::system::sysctl::Sysctls;
 use crate::system::tuners::Tuners;
 use crate::{CpuSet, Fact, HostView, Missing, Origin, PerCpu};
@@ -64,6 +65,12 @@ impl HostView {
             cooling: none("cooling devices"),
             cpuidle: cpuidle(),
             isolation: isolation(),
+            scheduler: Scheduler {
+                ext: none("state of sched_ext"),
+                clamp_of_all: none("sched_util_clamp_max"),
+                cpu_time: none("CPU time of the root group"),
+                fair_servers: no_cpu("servers of the fair class"),
+            },
             interrupts: none("/proc/interrupts"),
             cpu_times: none("/proc/stat"),
             power_limits: none("power limits"),

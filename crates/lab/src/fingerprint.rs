@@ -14,6 +14,7 @@ use facts::msr::clock_modulation::Duty;
 use facts::msr::{amd, intel, ratios};
 use facts::system::boot_line::BootLine;
 use facts::system::isolation::Purpose;
+use facts::system::scheduler::SchedExt;
 use facts::{CpuSet, Fact, Hertz, HostView, Missing};
 use std::fmt::Display;
 
@@ -41,6 +42,7 @@ const QUESTIONS: &[Question] = &[
     ("kernel boot line", |it| Ok(without_names(it.kernel.boot_line.as_ref()?))),
     ("kernel preemption", |it| Ok(it.kernel.preemption()?.model)),
     ("kernel CONFIG_HZ", ticks_per_second),
+    ("scheduler", scheduler),
     ("scaling_driver", |it| of_policies(it, |it| shown(&it.driver))),
     ("scaling_governor", |it| of_policies(it, |it| shown(&it.governor))),
     ("scaling_min_freq", |it| of_policies(it, |it| clock(&it.scaling_min))),
@@ -177,6 +179,16 @@ fn ticks_per_second(host: &HostView) -> Fact<String> {
         .ticks_per_second()
         .ok_or_else(|| Missing::absent(format!("CONFIG_HZ in {}", config.path)))?;
     Ok(hz.to_string())
+}
+
+/// `sched_ext NAME`, or that of the kernel.
+fn scheduler(host: &HostView) -> Fact<String> {
+    let ext = host.scheduler.ext.as_ref();
+    let name = ext.map(SchedExt::name).or_else(|missing| match missing.is_absence() {
+        true => Ok(None),
+        false => Err(missing),
+    })?;
+    Ok(name.map_or_else(|| "the kernel's".to_owned(), |it| format!("sched_ext {it}")))
 }
 
 fn energy_preference(host: &HostView) -> Fact<String> {

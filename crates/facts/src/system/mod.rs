@@ -14,6 +14,7 @@ pub mod preemption;
 pub mod process;
 pub mod programs;
 pub mod roles;
+pub mod scheduler;
 
 // Former names of these modules, which are still in use.
 pub use kernel as boot_line;

@@ -17,6 +17,7 @@ mod platform;
 mod plr;
 mod power;
 mod processes;
+mod scheduler;
 mod thermal;
 mod throttled_groups;
 mod topology;
@@ -98,6 +99,9 @@ const READERS: &[Reader] = &[
     reader(Subject::Limits, &[Subject::Policies], cpufreq::read_limits),
     reader(Subject::Governors, &[Subject::Cpuinfo, Subject::Policies], cpufreq::read_governors),
     reader(Subject::Isolation, &[Subject::Kernel, Subject::Cpus], topology::read_isolated),
+    reader(Subject::Scheduler, &[Subject::Isolation], |source, host| {
+        host.scheduler = scheduler::read(source, &host.isolation);
+    }),
     reader(
         Subject::Delivered,
         &[

@@ -103,7 +103,16 @@ fn what_was_not_told_has_a_reason_and_is_no_value() {
         .map(|(name, value)| format!("{name}: {value}"))
         .collect();
     // No file of a container is there, and that is how a host without one looks.
-    assert_eq!(known, ["container: none"]);
+    assert_eq!(known, ["container: none", "scheduler: the kernel's"]);
+}
+
+#[test]
+fn a_scheduler_of_sched_ext_is_part_of_the_machine() {
+    let folder = "//- /sys/kernel/sched_ext";
+    let machine = |state| of(&format!("{folder}/state\n{state}\n{folder}/root/ops\nlavd\n"));
+    assert_eq!(machine("enabled").0["scheduler"], "sched_ext lavd");
+    assert_eq!(machine("disabled").0["scheduler"], "the kernel's");
+    assert!(machine("!denied").0["scheduler"].starts_with(UNKNOWN));
 }
 
 #[test]

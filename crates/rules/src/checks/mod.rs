@@ -64,6 +64,8 @@ mod stopped {
 mod system {
     pub(crate) mod busy_kernel_threads;
     pub(crate) mod cgroup_quota_throttling;
+    pub(super) mod core_scheduling_idle;
+    pub(super) mod foreign_scheduler;
     pub(crate) mod kernel_log;
     pub(super) mod lazy_preemption;
     pub(super) mod offline_cpus;
@@ -132,6 +134,8 @@ pub const CHECKS: &[&Check] = &[
     &system::offline_cpus::CHECK,
     &system::split_lock_penalty::CHECK,
     &system::lazy_preemption::CHECK,
+    &system::core_scheduling_idle::CHECK,
+    &system::foreign_scheduler::CHECK,
     &ipmi::kipmid_busy::CHECK,
     &ipmi::ipmi_without_interrupt::CHECK,
     &links::ethernet_link_degraded::CHECK,

@@ -160,6 +160,13 @@ pub(crate) static CHOSEN_LATENCY: Deviation = Deviation {
     because: "short waits were chosen instead of turbo, or there is nothing to undo",
 };
 
+pub(crate) static FASTER_ALONE: Deviation = Deviation {
+    checks: &["core-scheduling-idle"],
+    what: "threads that core scheduling keeps idle",
+    how: &[How::StepLower],
+    because: "the other thread of the core has it to itself meanwhile, and runs faster",
+};
+
 /// Every deviation, in the order of the checks.
 pub static DEVIATIONS: &[&Deviation] = &[
     &FOLLOWS_LOAD,
@@ -180,6 +187,7 @@ pub static DEVIATIONS: &[&Deviation] = &[
     &WANTED_WORK,
     &UNKNOWN_THREAD,
     &STOLEN,
+    &FASTER_ALONE,
 ];
 
 /// Checks whose costs are no share of the CPUs' capacity, by id, each with what they are.
