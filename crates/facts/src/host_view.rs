@@ -34,7 +34,7 @@ use crate::system::kernel::Vulnerability;
 use crate::system::platform::Dmi;
 use crate::system::platform::Platform;
 use crate::system::process::Process;
-use crate::system::scheduler::Scheduler;
+use crate::system::scheduler::{ClampedGroups, Scheduler};
 use crate::system::sysctl::Sysctls;
 use crate::system::tuners::Tuners;
 use crate::{Elsewhere, Fact, Missing, PerCpu};
@@ -106,6 +106,8 @@ pub struct HostView {
     pub limited_groups: Fact<Vec<LimitedGroup>>,
     /// Control groups that a CPU quota has stopped, whatever runs in them.
     pub throttled_groups: Fact<ThrottledGroups>,
+    /// Control groups whose tasks may not ask for the highest clock, where a governor looks at that.
+    pub clamped_groups: Fact<ClampedGroups>,
     /// Every process and kernel thread.
     pub processes: Fact<Vec<Process>>,
     /// The interfaces to the BMC, and the threads that poll them.

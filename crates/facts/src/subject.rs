@@ -82,6 +82,8 @@ pub enum Subject {
     LimitedGroups,
     /// `throttled_groups`.
     ThrottledGroups,
+    /// `clamped_groups`.
+    ClampedGroups,
     /// `processes`.
     Processes,
     /// `ipmi`.

@@ -91,6 +91,7 @@ impl HostView {
             },
             limited_groups: none("control groups"),
             throttled_groups: none("control groups of all processes"),
+            clamped_groups: none("clamps of control groups"),
             processes: none("processes"),
             ipmi: ipmi(),
             infiniband: Infiniband { ports: none("InfiniBand ports") },

@@ -58,6 +58,7 @@ pub const COMMANDS: &[&Command] = &[
     &QUOTA_OF_UNIT,
     &QUOTA_V1,
     &QUOTA_V2,
+    &CLAMP_OFF,
     &READ_REGISTERS,
     &BMC_EVENTS,
     &BMC_SENSORS,
@@ -236,6 +237,17 @@ pub(crate) const QUOTA_V2: Command = Command {
     kind: UNBOUNDED,
     available: "every distribution",
     text: "echo max > {}/cpu.max",
+    holds: always,
+};
+
+/// Lets the tasks of a group ask for every clock; the argument is the group's folder.
+pub(crate) const CLAMP_OFF: Command = Command {
+    id: "clamp-off",
+    kind: Kind::Changes {
+        risk: "the group was clamped for a reason, mostly to save power or to keep others cool; whoever did so may do it again",
+    },
+    available: "every distribution",
+    text: "echo max > {}/cpu.uclamp.max",
     holds: always,
 };
 

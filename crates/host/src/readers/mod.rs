@@ -1,5 +1,6 @@
 //! Reads the subjects of a host: each reader asks a source and gives the text to the parsers of `facts`.
 
+mod clamped_groups;
 mod controls;
 mod cpufreq;
 mod cpuidle;
@@ -152,6 +153,9 @@ const READERS: &[Reader] = &[
     }),
     reader(Subject::ThrottledGroups, &[Subject::Processes], |source, host| {
         host.throttled_groups = throttled_groups::read(source, &host.processes);
+    }),
+    reader(Subject::ClampedGroups, &[Subject::Governors, Subject::Processes], |source, host| {
+        host.clamped_groups = clamped_groups::read(source, &host.cpufreq.policies, &host.processes);
     }),
     reader(Subject::Infiniband, &[], |source, host| {
         host.infiniband = links::read_infiniband(source);

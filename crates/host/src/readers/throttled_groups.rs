@@ -17,10 +17,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
 /// A node of Kubernetes has some hundreds of groups, a host of many containers some thousands.
-const MOST_GROUPS: usize = 8192;
+pub(super) const MOST_GROUPS: usize = 8192;
 
 /// Containers in a container of a virtual machine's slice are some ten deep.
-const DEEPEST: usize = 32;
+pub(super) const DEEPEST: usize = 32;
 
 /// Processes whose groups are looked up one by one, where no group names its members.
 const MOST_PROCESSES: usize = 1 << 16;
@@ -187,7 +187,7 @@ impl Walk<'_> {
 }
 
 /// The processes in a group itself. In a threaded group of version 2 they cannot be read: they are members of one above it.
-fn members(source: &dyn Source, version: Version, folder: &str) -> Vec<u32> {
+pub(super) fn members(source: &dyn Source, version: Version, folder: &str) -> Vec<u32> {
     let numbers = |file: &str| source.text(&format!("{folder}/{file}"));
     let text = match (numbers("cgroup.procs"), version) {
         // Linux before 2.6.33 has threads only, a process among them by the number of its first one.

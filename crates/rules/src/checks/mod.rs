@@ -8,6 +8,7 @@ pub(crate) use system::{busy_kernel_threads, cgroup_quota_throttling, kernel_log
 /// Who chooses the clock, and within which limits.
 mod frequency {
     pub(super) mod capped_frequency;
+    pub(super) mod clamped_utilization;
     pub(super) mod mixed_frequency_settings;
     pub(super) mod no_frequency_driver;
     pub(super) mod power_saving_bias;
@@ -97,6 +98,7 @@ mod tick {
 pub const CHECKS: &[&Check] = &[
     &slow_governor::CHECK,
     &frequency::capped_frequency::CHECK,
+    &frequency::clamped_utilization::CHECK,
     &frequency::turbo_off::CHECK,
     &frequency::power_saving_bias::CHECK,
     &frequency::mixed_frequency_settings::CHECK,
