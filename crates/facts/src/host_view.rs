@@ -34,6 +34,7 @@ use crate::system::kernel::Vulnerability;
 use crate::system::platform::Dmi;
 use crate::system::platform::Platform;
 use crate::system::process::Process;
+use crate::system::resctrl::BandwidthLimits;
 use crate::system::scheduler::{ClampedGroups, Scheduler};
 use crate::system::sysctl::Sysctls;
 use crate::system::tuners::Tuners;
@@ -94,6 +95,8 @@ pub struct HostView {
     pub plr: plr::Domains,
     /// Clocks of the uncore.
     pub uncore: UncoreDomains,
+    /// Groups of resctrl whose memory bandwidth is limited; absent where it is not mounted.
+    pub memory_bandwidth: Fact<BandwidthLimits>,
     /// Whether a Raspberry Pi has enough voltage.
     pub board_power: BoardPower,
     /// What the kernel does about faults of the processor.

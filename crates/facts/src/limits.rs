@@ -60,6 +60,8 @@ const FILES: &[(&str, usize)] = &[
     ("/proc/**", MIB),
     // cgroup.procs has a line for each process.
     ("/sys/fs/cgroup/**", 16 * MIB),
+    // tasks has a line for each thread.
+    ("/sys/fs/resctrl/**", 16 * MIB),
     ("/sys/kernel/debug/**", MIB),
     ("/sys/kernel/tracing/**", MIB),
     // An attribute is at most a page (Documentation/filesystems/sysfs.rst), which is 64 KiB on some arm64 and POWER

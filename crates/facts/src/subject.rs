@@ -70,6 +70,8 @@ pub enum Subject {
     Plr,
     /// `uncore`.
     Uncore,
+    /// `memory_bandwidth`.
+    MemoryBandwidth,
     /// `board_power`.
     BoardPower,
     /// `vulnerabilities`.

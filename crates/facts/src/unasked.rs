@@ -78,6 +78,7 @@ impl HostView {
             hsmp: none("HSMP"),
             plr: none(plr::NAME),
             uncore: none("uncore domains"),
+            memory_bandwidth: none("groups of resctrl"),
             board_power: BoardPower {
                 throttled: none("get_throttled"),
                 alarm: none("in0_lcrit_alarm"),

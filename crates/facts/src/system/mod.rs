@@ -13,6 +13,7 @@ pub mod platform;
 pub mod preemption;
 pub mod process;
 pub mod programs;
+pub mod resctrl;
 pub mod roles;
 pub mod scheduler;
 

@@ -18,6 +18,7 @@ mod platform;
 mod plr;
 mod power;
 mod processes;
+mod resctrl;
 mod scheduler;
 mod thermal;
 mod throttled_groups;
@@ -185,6 +186,9 @@ const READERS: &[Reader] = &[
         host.plr = plr::read(source, &host.cpuinfo, &host.platform);
     }),
     reader(Subject::Uncore, &[], |source, host| host.uncore = power::read_uncore(source)),
+    reader(Subject::MemoryBandwidth, &[Subject::Cpuinfo, Subject::Processes], |source, host| {
+        host.memory_bandwidth = resctrl::read(source, &host.cpuinfo, &host.processes);
+    }),
     reader(Subject::BoardPower, &[Subject::Cpuinfo], |source, host| {
         host.board_power = power::read_board(source, &host.cpuinfo);
     }),

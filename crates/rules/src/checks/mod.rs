@@ -43,6 +43,7 @@ mod links {
 mod power {
     pub(super) mod bmc_power_cap;
     pub(super) mod low_power_limit;
+    pub(super) mod memory_bandwidth_limit;
     pub(super) mod power_limit_reached;
     pub(super) mod uncore_capped;
     pub(super) mod undervoltage;
@@ -118,6 +119,7 @@ pub const CHECKS: &[&Check] = &[
     &power::undervoltage::CHECK,
     &power::bmc_power_cap::CHECK,
     &power::uncore_capped::CHECK,
+    &power::memory_bandwidth_limit::CHECK,
     &idle::turbo_headroom_lost::CHECK,
     &idle::no_idle_driver::CHECK,
     &idle::slow_idle_governor::CHECK,

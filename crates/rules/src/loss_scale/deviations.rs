@@ -196,6 +196,7 @@ pub const OF_ANOTHER_KIND: &[(&str, &str)] = &[
         "smi-storm",
         "how long each interruption is can only be guessed, and it stops all CPUs at once",
     ),
+    ("memory-bandwidth-limit", "bandwidth of memory"),
     ("bmc-power-cap", "the clock while PROCHOT# is pulled; how often that is, is unknown"),
     ("isolated-without-nohz-full", "interruptions of CPUs that were to have none"),
     ("vmstat-tick", "interruptions of CPUs that were to have none"),
