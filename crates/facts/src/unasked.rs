@@ -229,6 +229,7 @@ fn isolation() -> Isolation {
         isolated: none("list of isolated CPUs"),
         nohz_full: none("list of nohz_full CPUs"),
         partitions: none("list of CPUs in partitions"),
+        requested_partitions: none("partitions of cpusets"),
         interrupt_affinities: none("affinities of interrupts"),
         rcu_threads: none("threads of RCU"),
     }

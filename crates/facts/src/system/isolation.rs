@@ -5,6 +5,7 @@
 //! (cpuset.cpus.isolated). What is in force counts: the kernel drops a whole list that it does not like.
 
 use super::kernel::BootLine;
+use super::partition::Partitions;
 use crate::parse::Expected;
 use crate::{CpuSet, Fact, Missing};
 
@@ -18,8 +19,10 @@ pub struct Isolation {
     /// `/sys/devices/system/cpu/nohz_full`: CPUs whose tick may stop while they are busy. Absent where the
     /// kernel is built without (or is older than 4.1).
     pub nohz_full: Fact<CpuSet>,
-    /// `cpuset.cpus.isolated` of cgroup v2: CPUs of isolated partitions, made at run time.
+    /// `cpuset.cpus.isolated` of cgroup v2: CPUs of isolated partitions, made at run time. Before Linux 6.7 from the partitions.
     pub partitions: Fact<CpuSet>,
+    /// The partitions that control groups request, in force or not.
+    pub requested_partitions: Fact<Partitions>,
     /// Where each device's interrupt that was ever taken may go, by its number in /proc/irq. Not read
     /// where nothing is isolated.
     pub interrupt_affinities: Fact<Vec<(u32, Fact<CpuSet>)>>,

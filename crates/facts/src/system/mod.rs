@@ -9,6 +9,7 @@ pub mod ipmi;
 pub mod isolation;
 pub mod kernel;
 pub mod kernel_config;
+pub mod partition;
 pub mod platform;
 pub mod preemption;
 pub mod process;

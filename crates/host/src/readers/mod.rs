@@ -14,6 +14,7 @@ mod links;
 mod log;
 mod msrs;
 mod network;
+mod partitions;
 mod platform;
 mod plr;
 mod power;

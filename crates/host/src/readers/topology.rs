@@ -2,6 +2,7 @@
 //!
 //! The list of a group is read from its first CPU only: a machine of 1,024 CPUs has 16 packages to ask about.
 
+use super::partitions;
 use crate::Source;
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::cpu::topology::Topology;
@@ -129,7 +130,7 @@ pub(super) fn read_isolated(source: &dyn Source, host: &mut HostView) {
         boot_line.map(|it| asked(it, last_possible(&host.topology))).map_err(Clone::clone);
     isolation.isolated = list("/sys/devices/system/cpu/isolated");
     isolation.nohz_full = list("/sys/devices/system/cpu/nohz_full");
-    isolation.partitions = list("/sys/fs/cgroup/cpuset.cpus.isolated");
+    partitions::read(source, host);
 }
 
 /// The interrupts and threads that may disturb isolated CPUs; read only if there are any.

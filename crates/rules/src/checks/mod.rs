@@ -78,6 +78,7 @@ mod system {
 
 /// Whether the CPUs that were set aside are really left alone: the tick, interrupts, the kernel's own work.
 mod tick {
+    pub(super) mod invalid_partition;
     pub(super) mod irqs_on_isolated;
     pub(super) mod isolated_without_nohz_full;
     pub(super) mod nmi_watchdog_tick;
@@ -130,6 +131,7 @@ pub const CHECKS: &[&Check] = &[
     &tick::irqs_on_isolated::CHECK,
     &tick::vmstat_tick::CHECK,
     &tick::nonexistent_cpus_listed::CHECK,
+    &tick::invalid_partition::CHECK,
     &tick::nmi_watchdog_tick::CHECK,
     &system::slow_clocksource::CHECK,
     &cgroup_quota_throttling::CHECK,
