@@ -59,6 +59,7 @@ pub const COMMANDS: &[&Command] = &[
     &QUOTA_V1,
     &QUOTA_V2,
     &CLAMP_OFF,
+    &FAIR_SERVER_OFF,
     &READ_REGISTERS,
     &BMC_EVENTS,
     &BMC_SENSORS,
@@ -248,6 +249,17 @@ pub(crate) const CLAMP_OFF: Command = Command {
     },
     available: "every distribution",
     text: "echo max > {}/cpu.uclamp.max",
+    holds: always,
+};
+
+/// Turns the server of the fair class off on one CPU; the argument is its file `runtime`.
+pub(crate) const FAIR_SERVER_OFF: Command = Command {
+    id: "fair-server-off",
+    kind: Kind::Changes {
+        risk: "a real-time task that never sleeps then starves every other task on that CPU, the kernel's own included",
+    },
+    available: "every distribution with Linux 6.12 and debugfs",
+    text: "echo 0 > {}",
     holds: always,
 };
 

@@ -78,6 +78,8 @@ mod system {
 
 /// Whether the CPUs that were set aside are really left alone: the tick, interrupts, the kernel's own work.
 mod tick {
+    pub(super) mod clocksource_watchdog_visits;
+    pub(super) mod fair_server_tick;
     pub(super) mod invalid_partition;
     pub(super) mod irqs_on_isolated;
     pub(super) mod isolated_without_nohz_full;
@@ -126,6 +128,7 @@ pub const CHECKS: &[&Check] = &[
     &idle::slow_idle_governor::CHECK,
     &tick::nohz_full_unsupported::CHECK,
     &tick::nohz_full_ineffective::CHECK,
+    &tick::fair_server_tick::CHECK,
     &tick::isolated_without_nohz_full::CHECK,
     &tick::rcu_callbacks_on_isolated::CHECK,
     &tick::irqs_on_isolated::CHECK,
@@ -133,6 +136,7 @@ pub const CHECKS: &[&Check] = &[
     &tick::nonexistent_cpus_listed::CHECK,
     &tick::invalid_partition::CHECK,
     &tick::nmi_watchdog_tick::CHECK,
+    &tick::clocksource_watchdog_visits::CHECK,
     &system::slow_clocksource::CHECK,
     &cgroup_quota_throttling::CHECK,
     &busy_kernel_threads::CHECK,
