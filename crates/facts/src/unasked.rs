@@ -216,6 +216,7 @@ fn cpuidle() -> Cpuidle {
     Cpuidle {
         driver: none("cpuidle/current_driver"),
         governor: none("cpuidle/current_governor"),
+        parameters: none("parameters of intel_idle"),
         tables: none("idle states"),
         latency_limit: none("/dev/cpu_dma_latency"),
         latency_holders: none("holders of /dev/cpu_dma_latency"),

@@ -69,6 +69,7 @@ const QUESTIONS: &[Question] = &[
     ("power limits", |it| answers::power_limits(it.power_limits.as_ref()?)),
     ("uncore limits", |it| answers::uncore(it.uncore.as_ref()?)),
     ("idle driver", |it| shown(&it.cpuidle.driver)),
+    ("idle driver's parameters", idle_parameters),
     ("idle governor", |it| shown(&it.cpuidle.governor)),
     ("idle states", |it| answers::idle_states(it.cpuidle.tables.as_ref()?)),
     ("idle: cpu_dma_latency (us)", |it| shown(&it.cpuidle.latency_limit)),
@@ -179,6 +180,13 @@ fn ticks_per_second(host: &HostView) -> Fact<String> {
         .ticks_per_second()
         .ok_or_else(|| Missing::absent(format!("CONFIG_HZ in {}", config.path)))?;
     Ok(hz.to_string())
+}
+
+fn idle_parameters(host: &HostView) -> Fact<String> {
+    let parameters = host.cpuidle.parameters.as_ref()?;
+    let words: Vec<String> =
+        parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    Ok(words.join(" "))
 }
 
 /// `sched_ext NAME`, or that of the kernel.

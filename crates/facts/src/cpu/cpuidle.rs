@@ -10,6 +10,9 @@ use crate::{CpuSet, Fact, PerCpu};
 /// The folder of the subsystem.
 pub const FOLDER: &str = "/sys/devices/system/cpu/cpuidle";
 
+/// drivers/idle/intel_idle.c, `module_param_named`: as the boot line or modprobe gave them.
+pub const PARAMETERS: &str = "/sys/module/intel_idle/parameters";
+
 /// The device through which a process limits every CPU's exit latency, for as long as it holds it open
 /// (kernel/power/qos.c).
 pub const LATENCY_DEVICE: &str = "/dev/cpu_dma_latency";
@@ -21,6 +24,11 @@ pub struct Cpuidle {
     pub driver: Fact<String>,
     /// `current_governor`, or `current_governor_ro` before Linux 5.8: menu, teo, ladder, haltpoll.
     pub governor: Fact<String>,
+    /// What intel_idle was told: its parameters in [`PARAMETERS`], by name, those that are empty left out. Absent without that driver.
+    ///
+    /// `max_cstate`, `states_off` (a bit for each state that starts disabled), `preferred_cstates`, `use_acpi`, `no_acpi`, `no_native`,
+    /// `ibrs_off`; since Linux 7.0 `table`, which changes latencies and residencies: `C1E:5:20,C6::400`.
+    pub parameters: Fact<Vec<(String, String)>>,
     /// The states that the driver offers, one table for each kind of core.
     pub tables: Fact<Vec<StateTable>>,
     /// The longest exit latency that any state may have on any CPU, in microseconds.
@@ -29,6 +37,20 @@ pub struct Cpuidle {
     pub latency_holders: Fact<Vec<Process>>,
     /// The same limit for one CPU each.
     pub resume_latency: PerCpu<ResumeLatency>,
+}
+
+impl Cpuidle {
+    /// One of [`Cpuidle::parameters`]; `None` where it is empty or unknown.
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        let parameters = self.parameters.as_deref().unwrap_or_default();
+        parameters.iter().find(|it| it.0 == name).map(|it| it.1.as_str())
+    }
+
+    /// Whether `intel_idle.states_off` switched a state off when the driver was loaded.
+    pub fn is_off_by_parameter(&self, number: u32) -> bool {
+        let mask = self.parameter("states_off").and_then(|it| it.parse::<u64>().ok());
+        mask.and_then(|it| it.checked_shr(number)).is_some_and(|it| it & 1 == 1)
+    }
 }
 
 /// The idle states of like CPUs.

@@ -128,6 +128,7 @@ mod tests {
         let cpuidle = Cpuidle {
             driver: Ok("intel_idle".into()),
             governor: Ok("menu".into()),
+            parameters: Err(Missing::absent("parameters")),
             tables: Ok(Vec::new()),
             latency_limit: Ok(every),
             latency_holders: Ok(Vec::new()),

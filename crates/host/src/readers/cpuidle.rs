@@ -2,7 +2,8 @@
 
 use crate::Source;
 use facts::cpu::cpuidle::{
-    Cpuidle, FOLDER, IdleState, LATENCY_DEVICE, ResumeLatency, StateTable, latency_limit,
+    Cpuidle, FOLDER, IdleState, LATENCY_DEVICE, PARAMETERS, ResumeLatency, StateTable,
+    latency_limit,
 };
 use facts::cpu::topology::Topology;
 use facts::system::process::Process;
@@ -13,6 +14,20 @@ const CPUS: &str = "/sys/devices/system/cpu";
 pub(super) fn read_driver(source: &dyn Source, host: &mut HostView) {
     host.cpuidle.driver = subsystem(source, &["current_driver"]);
     host.cpuidle.governor = subsystem(source, &["current_governor", "current_governor_ro"]);
+    host.cpuidle.parameters = parameters(source);
+}
+
+/// Those of one word each: ten at most.
+fn parameters(source: &dyn Source) -> Fact<Vec<(String, String)>> {
+    let mut parameters = Vec::new();
+    for name in source.list(PARAMETERS)? {
+        let value = source.text(&format!("{PARAMETERS}/{name}"))?;
+        let value = parse::trimmed(&value);
+        if !value.is_empty() {
+            parameters.push((name, value.to_owned()));
+        }
+    }
+    Ok(parameters)
 }
 
 pub(super) fn read_states(source: &dyn Source, host: &mut HostView) {

@@ -116,6 +116,17 @@ fn a_scheduler_of_sched_ext_is_part_of_the_machine() {
 }
 
 #[test]
+fn what_the_idle_driver_was_told_is_part_of_the_machine() {
+    let folder = "//- /sys/module/intel_idle/parameters";
+    let machine = of(&format!(
+        "{folder}/max_cstate\n9\n{folder}/states_off\n0\n{folder}/table\n\n{folder}/use_acpi\nN\n"
+    ));
+    assert_eq!(machine.0["idle driver's parameters"], "max_cstate=9 states_off=0 use_acpi=N");
+    let tuned = of(&format!("{folder}/table\nC6::400\n"));
+    assert_eq!(tuned.0["idle driver's parameters"], "table=C6::400");
+}
+
+#[test]
 fn every_question_has_a_name_of_its_own() {
     let names: BTreeSet<&str> = QUESTIONS.iter().map(|it| it.0).collect();
     assert_eq!(names.len(), QUESTIONS.len());

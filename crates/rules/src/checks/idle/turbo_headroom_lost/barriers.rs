@@ -6,7 +6,7 @@ use crate::advice::persist::{active_profile, child_profile};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::loss_scale::deviations::{CHOSEN_LATENCY, HELD_ON_PURPOSE};
-use facts::cpu::cpuidle::{LATENCY_DEVICE, ResumeLatency, StateTable};
+use facts::cpu::cpuidle::{LATENCY_DEVICE, PARAMETERS, ResumeLatency, StateTable};
 use facts::cpu::idle_limits::Barrier;
 use facts::{CpuSet, HostView};
 use std::collections::BTreeMap;
@@ -43,6 +43,7 @@ fn explained(host: &HostView, deepest: &str, barriers: Vec<Barrier>, cpus: &CpuS
     });
     if let [Barrier::Disabled(states)] = &barriers[..]
         && states.iter().all(|(number, _)| is_off_by_default(host, *number, cpus))
+        && !states.iter().any(|(number, _)| host.cpuidle.is_off_by_parameter(*number))
     {
         return of_the_driver(finding, states, cpus);
     }
@@ -60,8 +61,19 @@ fn explained(host: &HostView, deepest: &str, barriers: Vec<Barrier>, cpus: &CpuS
                         enabled(it, *number, name, cpus)
                     }
                 };
-                let text = "stop the service or boot script that disables it".to_owned();
-                (states.iter().fold(finding, enabled), text)
+                let is_by_parameter =
+                    |(number, _): &(u32, String)| host.cpuidle.is_off_by_parameter(*number);
+                if states.iter().any(is_by_parameter) {
+                    finding = finding.evidence(
+                        format!("{PARAMETERS}/states_off"),
+                        host.cpuidle.parameter("states_off").unwrap_or_default(),
+                    );
+                }
+                let text = match states.iter().all(is_by_parameter) {
+                    true => "take `intel_idle.states_off=` off the boot line",
+                    false => "stop the service or boot script that disables it",
+                };
+                (states.iter().fold(finding, enabled), text.to_owned())
             }
             Barrier::EveryCpu(limit) => with_holders(host, finding, limit),
             Barrier::OneCpu(limit) => (
@@ -200,6 +212,31 @@ mod tests {
             verdict(&CHECK, &host(C3_OFF)),
             "info: idle state C3 is disabled, others deeper than C1 are not [all 2 CPUs]"
         );
+    }
+
+    #[test]
+    fn states_that_a_parameter_switches_off_are_no_choice_of_the_driver() {
+        let default = |number: u32| {
+            format!(
+                "//- /sys/devices/system/cpu/cpu0/cpuidle/state{number}/default_status\ndisabled\n"
+            )
+        };
+        let parameter = "//- /sys/module/intel_idle/parameters/states_off\n12\n";
+        let both = format!("{C3_OFF}{C6_OFF}{}{}{parameter}", default(2), default(3));
+        assert!(
+            verdict(&CHECK, &host(&both)).starts_with("medium: idle CPUs go no deeper than C1")
+        );
+        let finding = findings(&CHECK, &host(&both)).remove(0);
+        assert_eq!(
+            finding.fix.lasting.as_deref(),
+            Some("take `intel_idle.states_off=` off the boot line")
+        );
+        assert!(
+            finding.evidence.iter().any(|it| it.source.ends_with("states_off") && it.value == "12")
+        );
+        // A parameter that switches off another state leaves the choice to the driver.
+        let other = host(&both.replace("\n12\n", "\n2\n"));
+        assert!(verdict(&CHECK, &other).starts_with("info: "));
     }
 
     #[test]
