@@ -49,6 +49,7 @@ impl HostView {
             tuners: Tuners {
                 tuned_profile: none("TuneD's profile"),
                 tlp_state: none("TLP's state"),
+                cpupower_unit: none("cpupower.service"),
             },
             msrs: Msrs::none(Missing::unasked("MSRs")),
             throttling: Throttling {

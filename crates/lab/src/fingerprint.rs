@@ -237,7 +237,7 @@ fn clock_modulation(host: &HostView) -> Fact<String> {
 
 fn tuners(host: &HostView) -> Fact<String> {
     let running = host.tuners.running(host.processes.as_ref()?);
-    let names: Vec<&str> = running.iter().map(|(tuner, _)| tuner.name).collect();
+    let names: Vec<&str> = running.iter().map(|it| it.tuner.name).collect();
     Ok(if names.is_empty() { "none runs".to_owned() } else { names.join(", ") })
 }
 

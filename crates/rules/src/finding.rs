@@ -37,7 +37,7 @@ pub struct Finding {
 pub struct Held {
     /// Whose it is, where the evidence says more than the check's [part](crate::diagnosis::parts) does.
     pub by: Option<Party>,
-    /// The program, by name and number: `thermald (pid 900)`.
+    /// The program, by name and number: `thermald (900)`.
     pub program: Option<String>,
     /// The mechanism in a few words that follow "by", where they say more than the check's part does.
     pub name: Option<String>,

@@ -14,6 +14,32 @@ pub struct Tuners {
     pub tuned_profile: Fact<Vec<String>>,
     /// `/run/tlp`: the folder that TLP, which has no process, creates when it has run.
     pub tlp_state: Fact<Vec<String>>,
+    /// Where [`CPUPOWER_UNIT`] leads: cpupower.service sets a governor once at boot, and leaves no process.
+    pub cpupower_unit: Fact<String>,
+}
+
+/// The link by which systemctl(1) enables cpupower.service (tools/power/cpupower of Linux; Fedora, RHEL and Arch have one of their own).
+pub const CPUPOWER_UNIT: &str = "/etc/systemd/system/multi-user.target.wants/cpupower.service";
+
+/// A tuner that runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Running {
+    /// Which.
+    pub tuner: &'static Tuner,
+    /// The number of its process; `None` of TLP, which has none.
+    pub pid: Option<u32>,
+    /// The process or folder that shows it.
+    pub source: String,
+}
+
+impl Running {
+    /// `tuned (812)`.
+    pub fn named(&self) -> String {
+        self.pid.map_or_else(
+            || self.tuner.name.to_owned(),
+            |pid| format!("{} ({pid})", self.tuner.name),
+        )
+    }
 }
 
 /// A program that changes frequencies.
@@ -43,7 +69,14 @@ pub const TUNERS: &[Tuner] = &[
     setter("powernowd", "powernowd"),
     setter("system76-power", "system76-power"),
     setter("intel_lpmd", "intel-lpmd"),
+    // tuxedo-control-center, src/dist-data/tccd.service.
+    setter("tccd", "tccd"),
     Tuner { process: "thermald", name: "thermald", is_setter: false },
+    // tools/power/x86/intel-speed-select/isst-daemon.c (`--oob`): takes CPUs offline and sets limits when an agent outside of Linux changes
+    // the performance level.
+    Tuner { process: "intel-speed-sel", name: "intel-speed-select", is_setter: false },
+    // NVIDIA's driver, README, "Dynamic Boost on Linux": moves power between CPU and GPU of a laptop.
+    Tuner { process: "nvidia-powerd", name: "nvidia-powerd", is_setter: false },
 ];
 
 /// TuneD profiles that set the governor `performance`, by themselves or by what they include (profiles/*/tuned.conf
@@ -76,18 +109,18 @@ const PERFORMANCE_PROFILES: &[&str] = &[
 
 impl Tuners {
     /// The running tuners, each with the process or folder that shows it.
-    pub fn running(&self, processes: &[Process]) -> Vec<(&'static Tuner, String)> {
-        let mut running: Vec<_> = TUNERS
+    pub fn running(&self, processes: &[Process]) -> Vec<Running> {
+        let mut running: Vec<Running> = TUNERS
             .iter()
             .filter_map(|tuner| {
                 let mut processes = processes.iter().filter(|it| !it.is_kernel_thread);
-                let process = processes.find(|it| it.name == tuner.process)?;
-                Some((tuner, format!("/proc/{}/stat", process.pid)))
+                let pid = processes.find(|it| it.name == tuner.process)?.pid;
+                Some(Running { tuner, pid: Some(pid), source: format!("/proc/{pid}/stat") })
             })
             .collect();
         const TLP: &Tuner = &setter("tlp", "TLP");
-        if self.tlp_state.is_ok() && !running.iter().any(|(it, _)| it.name == TLP.name) {
-            running.push((TLP, "/run/tlp".to_owned()));
+        if self.tlp_state.is_ok() && !running.iter().any(|it| it.tuner.name == TLP.name) {
+            running.push(Running { tuner: TLP, pid: None, source: "/run/tlp".to_owned() });
         }
         running
     }

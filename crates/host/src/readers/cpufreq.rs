@@ -5,7 +5,7 @@ use facts::cpu::cpufreq::{Cpufreq, Policy};
 use facts::cpu::pstate::{AmdPstate, IntelPstate, Pstate};
 use facts::cpu::topology::Topology;
 use facts::system::kernel;
-use facts::system::tuners::Tuners;
+use facts::system::tuners::{CPUPOWER_UNIT, Tuners};
 use facts::{CpuSet, Fact, Hertz, HostView, Missing, Why, parse};
 
 const CPUS: &str = "/sys/devices/system/cpu";
@@ -249,6 +249,7 @@ pub(super) fn read_tuners(source: &dyn Source) -> Tuners {
     Tuners {
         tuned_profile: source.parsed("/etc/tuned/active_profile", parse::words),
         tlp_state: source.list("/run/tlp"),
+        cpupower_unit: source.link(CPUPOWER_UNIT),
     }
 }
 

@@ -129,7 +129,7 @@ pub(crate) fn child_profile(host: &HostView, active: &str, line: &str) -> String
 /// not in force than to replace one that is.
 pub(crate) fn active_profile(host: &HostView) -> Option<String> {
     let is_tuned =
-        |processes| host.tuners.running(processes).iter().any(|(tuner, _)| tuner.name == "tuned");
+        |processes| host.tuners.running(processes).iter().any(|it| it.tuner.name == "tuned");
     let runs = host.processes.as_deref().map_or(true, is_tuned);
     let profiles = host.tuners.tuned_profile.as_deref().ok()?;
     (runs && !profiles.is_empty()).then(|| profiles.join(","))

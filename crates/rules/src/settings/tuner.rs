@@ -54,6 +54,7 @@ const SERVICES: &[(&str, &str)] = &[
     ("powernowd", "powernowd"),
     ("system76-power", "com.system76.PowerDaemon"),
     ("intel-lpmd", "intel_lpmd"),
+    ("tccd", "tccd"),
 ];
 
 fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
@@ -66,7 +67,7 @@ fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
     let processes = scene.host.processes.as_ref()?;
     let running = scene.host.tuners.running(processes);
     let running: Vec<&Tuner> =
-        running.iter().map(|(it, _)| *it).filter(|it| it.is_setter).collect();
+        running.iter().map(|it| it.tuner).filter(|it| it.is_setter).collect();
     if let Some(name) = only
         && !SERVICES.iter().any(|(tuner, _)| *tuner == name)
     {

@@ -65,7 +65,7 @@ fn of_held_clock(id: &str) -> Option<Expectation> {
             .says("thermald runs here")
             .says_not("TLP")
             .says_not("max-perf-pct=100")
-            .diagnosed("Up to 60 % of the clock is lost on all 4 CPUs: thermald (pid 900) holds it down by max_perf_pct (40 %). Fix the cooling."),
+            .diagnosed("Up to 60 % of the clock is lost on all 4 CPUs: thermald (900) holds it down by max_perf_pct (40 %). Fix the cooling."),
         "44-acpi-limit-1500-of-2801" => clean()
             .finds("capped-frequency", High)
             .finds_between("slow-governor", Info..=Low)

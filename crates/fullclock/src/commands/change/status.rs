@@ -70,7 +70,7 @@ fn suspects() -> Vec<String> {
     let host = host::view(&Live::this_machine());
     let processes = host.processes.as_deref().unwrap_or_default();
     let running = host.tuners.running(processes).into_iter();
-    running.filter(|(it, _)| it.is_setter).map(|(it, _)| it.name.to_owned()).collect()
+    running.filter(|it| it.tuner.is_setter).map(|it| it.named()).collect()
 }
 
 pub(crate) fn watch_drift(arguments: &Arguments, options: &DriftArguments) -> Result<ExitCode> {

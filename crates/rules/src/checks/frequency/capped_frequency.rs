@@ -15,7 +15,6 @@ use crate::party::Party;
 use facts::cpu::cpufreq::Policy;
 use facts::cpu::pstate::IntelPstate;
 use facts::msr::hwp;
-use facts::system::tuners::Tuner;
 use facts::{CpuSet, HostView, Missing};
 use policy_cap::{Cap, cap, capped};
 use std::collections::BTreeMap;
@@ -141,14 +140,14 @@ fn with_writer(host: &HostView, finding: Finding) -> Finding {
         return finding.fix_by("max-perf-pct", "100").fix_lasting(ANY);
     };
     let running = host.tuners.running(processes);
-    if let Some((tuner, source)) = running.iter().find(|(it, _)| it.name == "thermald") {
-        return finding.held_by_program(named(tuner, source)).to_do("fix the cooling").evidence(source, tuner.name).fix_lasting(
+    if let Some(it) = running.iter().find(|it| it.tuner.name == "thermald") {
+        return finding.held_by_program(it.named()).to_do("fix the cooling").evidence(&it.source, it.tuner.name).fix_lasting(
             "thermald runs here and lowers it where the processor is hot or the firmware's policy asks for that: fix the cooling first; its log says what it does",
         );
     }
     let finding = finding.fix_by("max-perf-pct", "100");
-    let setters: Vec<&str> =
-        running.iter().filter(|(it, _)| it.is_setter).map(|(it, _)| it.name).collect();
+    let setters: Vec<String> =
+        running.iter().filter(|it| it.tuner.is_setter).map(Running::named).collect();
     match setters.join(" and ") {
         none if none.is_empty() => finding.fix_lasting(
             "find what writes it: no tuner that is known runs here, so look in boot scripts and udev rules",
@@ -156,14 +155,6 @@ fn with_writer(host: &HostView, finding: Finding) -> Finding {
         names => finding.fix_lasting(format!(
             "look in the configuration of {names}, which runs here and may write it"
         )),
-    }
-}
-
-/// A running tuner by name and number.
-fn named(tuner: &Tuner, source: &str) -> String {
-    match source.split('/').nth(2).filter(|_| source.ends_with("/stat")) {
-        Some(pid) => format!("{} (pid {pid})", tuner.name),
-        None => tuner.name.to_owned(),
     }
 }
 

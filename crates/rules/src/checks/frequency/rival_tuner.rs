@@ -7,7 +7,7 @@ use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cpufreq::Policy;
-use facts::system::tuners::Tuner;
+use facts::system::tuners::{CPUPOWER_UNIT, Running};
 use facts::{CpuSet, HostView};
 
 pub(crate) const CHECK: Check = Check {
@@ -16,7 +16,8 @@ pub(crate) const CHECK: Check = Check {
     doc: "\
 ## What it looks at
 Running programs that set governors, limits or energy hints: tuned, power-profiles-daemon, TLP, auto-cpufreq,
-cpuspeed, cpufreqd, powernowd, system76-power, intel-lpmd; and thermald, which lowers clock and power limits.
+cpuspeed, cpufreqd, powernowd, system76-power, intel-lpmd, tccd; and thermald, which lowers clock and power limits, intel-speed-select as a
+daemon and nvidia-powerd. With one of the first, also whether cpupower.service is to set a governor at boot.
 If tuned runs with a profile that asks for the governor `performance`, whether every CPU has it.
 
 ## Why it matters
@@ -49,31 +50,48 @@ limits (PL1) through intel-rapl-mmio while nothing is hot. Where `low-power-limi
 fn run(host: &HostView) -> Verdict {
     let running = host.tuners.running(host.processes.as_deref()?);
     let mut findings: Vec<Finding> = rivals(host, &running).into_iter().collect();
-    if running.iter().any(|(it, _)| it.name == "tuned") {
+    if findings.is_empty() {
+        findings.extend(at_boot(host, &running));
+    }
+    if running.iter().any(|it| it.tuner.name == "tuned") {
         findings.extend(contradiction(host));
     }
     Ok(findings)
 }
 
-fn rivals(host: &HostView, running: &[(&Tuner, String)]) -> Option<Finding> {
-    let setters = running.iter().filter(|(it, _)| it.is_setter).count();
+fn rivals(host: &HostView, running: &[Running]) -> Option<Finding> {
+    let setters = running.iter().filter(|it| it.tuner.is_setter).count();
     let (severity, running) = match running {
         [_, _, ..] if setters > 1 => (Severity::Low, running),
         [_, _, ..] if setters == 1 && !host.is_portable() => (Severity::Info, running),
         _ => return None,
     };
-    let names: Vec<&str> = running.iter().map(|(it, _)| it.name).collect();
+    let names: Vec<String> = running.iter().map(Running::named).collect();
     let message = format!("{} tune frequencies at the same time", names.join(" and "));
     let finding = Finding::new(severity, Confidence::High, message);
     let finding = finding.held_by_program(names.join(" and "));
     let finding =
-        running.iter().fold(finding, |it, (tuner, source)| it.evidence(source, tuner.name));
+        running.iter().fold(finding, |it, other| it.evidence(&other.source, other.tuner.name));
     if severity == Severity::Info {
         return Some(finding);
     }
     Some(finding.fix_lasting(
         "keep one and disable the others: `systemctl disable --now` and its service's name",
     ))
+}
+
+/// A unit that sets the governor at boot, and a program that sets it while it runs: which of the two is later depends on the boot.
+fn at_boot(host: &HostView, running: &[Running]) -> Option<Finding> {
+    let setter = running.iter().find(|it| it.tuner.is_setter)?;
+    let unit = host.tuners.cpupower_unit.as_ref().ok()?;
+    let message =
+        format!("cpupower.service sets the governor at boot, and {} while it runs", setter.named());
+    Some(
+        Finding::new(Severity::Info, Confidence::Medium, message)
+            .evidence(CPUPOWER_UNIT, unit)
+            .evidence(&setter.source, setter.tuner.name)
+            .fix_lasting("keep one: `systemctl disable cpupower.service`, or the other's service"),
+    )
 }
 
 /// TuneD's profile asks for `performance`, and some CPU has another governor.
@@ -120,12 +138,12 @@ mod tests {
     fn two_setters_are_rivals() {
         assert_eq!(
             verdict(&CHECK, &processes(&["tuned", "power-profiles-", "postgres"])),
-            "low: tuned and power-profiles-daemon tune frequencies at the same time"
+            "low: tuned (100) and power-profiles-daemon (101) tune frequencies at the same time"
         );
         let tlp = "//- /run/tlp/last_pwr\n0\n";
         assert_eq!(
             verdict(&CHECK, &(processes(&["auto-cpufreq"]) + tlp)),
-            "low: auto-cpufreq and TLP tune frequencies at the same time"
+            "low: auto-cpufreq (100) and TLP tune frequencies at the same time"
         );
     }
 
@@ -140,10 +158,20 @@ mod tests {
         let both = processes(&["tuned", "thermald"]);
         assert_eq!(
             verdict(&CHECK, &(both.clone() + XEON)),
-            "info: tuned and thermald tune frequencies at the same time"
+            "info: tuned (100) and thermald (101) tune frequencies at the same time"
         );
         assert_eq!(verdict(&CHECK, &(both + LAPTOP)), "clean");
         assert_eq!(verdict(&CHECK, &(processes(&["thermald"]) + XEON)), "clean");
+    }
+
+    #[test]
+    fn a_unit_that_sets_the_governor_at_boot_is_a_note_beside_a_tuner() {
+        let unit = "//- /etc/systemd/system/multi-user.target.wants/cpupower.service -> /usr/lib/systemd/system/cpupower.service\n";
+        assert_eq!(
+            verdict(&CHECK, &(processes(&["tuned"]) + unit)),
+            "info: cpupower.service sets the governor at boot, and tuned (100) while it runs"
+        );
+        assert_eq!(verdict(&CHECK, &(processes(&["bash"]) + unit)), "clean");
     }
 
     #[test]
