@@ -158,6 +158,7 @@ fn kernel() -> Kernel {
         uptime: none("uptime"),
         runnable: none("runnable threads"),
         config: none("kernel configuration"),
+        suspends: none("count of suspends"),
         preempt_mode: none("preemption model"),
     }
 }

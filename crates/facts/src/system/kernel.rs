@@ -25,9 +25,14 @@ pub struct Kernel {
     pub runnable: Fact<u64>,
     /// Its build configuration, where the kernel keeps a copy.
     pub config: Fact<KernelConfig>,
+    /// [`SUSPENDS`]: how often the machine was suspended since boot, and woke up again.
+    pub suspends: Fact<u64>,
     /// The active preemption model; [`Kernel::preemption`] works without it, too.
     pub preempt_mode: Fact<String>,
 }
+
+/// Successful suspends since boot (Linux 5.4 and later; Documentation/ABI/testing/sysfs-power).
+pub const SUSPENDS: &str = "/sys/power/suspend_stats/success";
 
 impl Kernel {
     /// The first two numbers of the release. Distributions backport features: prefer looking at what the kernel does.

@@ -62,6 +62,7 @@ mod tests {
             uptime: Err(Missing::absent("/proc/uptime")),
             runnable: Err(Missing::absent("/proc/loadavg")),
             config: Ok(KernelConfig::parse("/proc/config.gz", config).unwrap()),
+            suspends: Err(Missing::absent("/sys/power/suspend_stats/success")),
             preempt_mode: mode,
         }
     }

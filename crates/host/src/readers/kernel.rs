@@ -4,8 +4,8 @@ use crate::Source;
 use facts::parse::{self, Expected};
 use facts::system::boot_line::BootLine;
 use facts::system::kernel::{
-    CLOCKSOURCE_FOLDER, Clocksource, Kernel, VULNERABILITIES_FOLDER, Vulnerability, runnable,
-    uptime,
+    CLOCKSOURCE_FOLDER, Clocksource, Kernel, SUSPENDS, VULNERABILITIES_FOLDER, Vulnerability,
+    runnable, uptime,
 };
 use facts::system::kernel_config::KernelConfig;
 use facts::system::platform::Platform;
@@ -21,6 +21,7 @@ pub(super) fn read(source: &dyn Source, platform: &Platform) -> Kernel {
     Kernel {
         config: read_config(source, &release),
         release,
+        suspends: source.parsed(SUSPENDS, parse::number),
         preempt_mode: source.parsed(preemption::FILE, preemption::in_force),
         boot_line,
         uptime: uptime_of_host(source, platform),

@@ -6,6 +6,8 @@
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cpufreq::Policy;
+use facts::system::isolation::Isolation;
+use facts::system::kernel::SUSPENDS;
 use facts::{CpuSet, Fact, Hertz, HostView, Missing, PerCpu};
 use std::collections::BTreeMap;
 
@@ -27,7 +29,7 @@ messages that ever mention it.
 ## When to leave it alone
 Where it is meant, as on CPUs set aside for one task. It is a note where the odd ones are the isolated CPUs, and where
 the highest `scaling_min_freq` is the highest clock or `base_frequency`: `intel-speed-select` sets cores of high priority so
-(SST-BF, SST-TF).
+(SST-BF, SST-TF). Energy hints that differ on a host that was suspended (`/sys/power/suspend_stats/success`) may be the firmware's.
 ",
     references: &[Reference {
         title: "Linux: CPU Performance Scaling, Policy Interface in sysfs",
@@ -158,7 +160,8 @@ fn differing(
     let file = setting.file;
     let message =
         format!("{file} differs between like CPUs: {norm} on {}, {}", most.len(), words.join(", "));
-    let isolation = [&host.isolation.isolated, &host.isolation.nohz_full];
+    let Isolation { isolated, nohz_full, partitions, .. } = &host.isolation;
+    let isolation = [isolated, nohz_full, partitions];
     let is_meant = isolation.iter().any(|it| it.as_ref() == Ok(&cpus) || it.as_ref() == Ok(most))
         || (setting.file == "scaling_min_freq" && is_priority(host, &values));
     let severity = if is_meant { Severity::Info } else { setting.severity };
@@ -166,6 +169,10 @@ fn differing(
     for (value, cpus) in &values {
         let path = path(host, file, cpus.first()?);
         finding = finding.evidence(path, value);
+    }
+    if let (true, Ok(n @ 1..)) = (is_reset_on_resume(file), &host.kernel.suspends) {
+        finding.message += ": firmware may have written it when the host resumed";
+        finding = finding.evidence(SUSPENDS, n);
     }
     if let (Some(fastest), Some(id), false) = (fastest, setting.id, is_meant) {
         finding = finding.fix_by_on(id, fastest, cpus.clone());
@@ -175,6 +182,12 @@ fn differing(
             .fix_lasting("make the settings from a udev rule or tuned, which see a CPU that comes online again")
             .on(cpus, host.topology.n_online()),
     )
+}
+
+/// Whether firmware may leave another value when a machine resumes: then the CPU that it resumes on differs from those that the kernel
+/// starts again (arch/x86/kernel/cpu/intel_epb.c saves and restores EPB for that reason, since Linux 5.2).
+fn is_reset_on_resume(file: &str) -> bool {
+    file.starts_with("energy_perf")
 }
 
 /// Whether some CPUs may not go below their highest or guaranteed clock, as `intel-speed-select` sets those of high priority
@@ -339,6 +352,24 @@ mod tests {
         assert!(
             verdict(&CHECK, &(host("scaling_governor ondemand") + &isolated)).starts_with("info: ")
         );
+        let partition = "//- /sys/fs/cgroup/cpuset.cpus.isolated\n3\n";
+        assert!(
+            verdict(&CHECK, &(host("scaling_governor ondemand") + partition)).starts_with("info: ")
+        );
+    }
+
+    #[test]
+    fn a_hint_that_differs_after_a_suspend_may_be_the_firmwares() {
+        let bias = |cpu, value| format!("//- {CPU}/cpu{cpu}/power/energy_perf_bias\n{value}\n");
+        let host = [
+            host(""),
+            bias(0, 0) + &bias(1, 6) + &bias(2, 6) + &bias(3, 6),
+            "//- /proc/cpuinfo\nprocessor : 0\nflags : epb\n".to_owned(),
+        ];
+        let with = |n: &str| host.concat() + "//- /sys/power/suspend_stats/success\n" + n;
+        let words = ": firmware may have written it when the host resumed [CPUs 1-3 (3 of 4)]";
+        assert!(verdict(&CHECK, &with("2\n")).ends_with(words));
+        assert!(!verdict(&CHECK, &with("0\n")).contains("firmware"));
     }
 
     #[test]
