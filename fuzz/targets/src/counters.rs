@@ -21,7 +21,8 @@ pub(crate) fn run(texts: &[u8]) {
     twice(first, second, |text, at, table| cpuacct::fill("/usage", text, at, cpus, table));
     twice(first, second, timer_list::fill);
     for text in [first, second] {
-        let _ = (pressure::stalled(text), TaskStat::parse(text), Scheduled::parse(text));
+        let _ = (pressure::stalled(text), pressure::stalled_by_interrupts(text));
+        let _ = (TaskStat::parse(text), Scheduled::parse(text));
         let _ = facts::counters::number(text);
         for message in netlink::messages(text).flatten() {
             let _ = (message.error(), exits::parse(message.body));

@@ -42,7 +42,7 @@ pub enum Family {
     /// Rows: the CPU that was asked. Column `temperature`, in thousandths of a degree Celsius: a reading, not
     /// a count.
     Temperature,
-    /// One row, 0. Columns `cpu.some`, `cpu.full`, `io.some`, `io.full`, `memory.some`, `memory.full`, in
+    /// One row, 0. Columns `cpu.some`, `cpu.full`, `io.some`, `io.full`, `memory.some`, `memory.full`, `irq.full`, in
     /// microseconds.
     Pressure,
     /// Rows: CPUs. A column for each reason for which the tick was stopped or kept (timer:tick_stop):

@@ -3,7 +3,7 @@
 use super::Wanted;
 use super::files::{File, Files};
 use crate::{Source, clock};
-use facts::counters::pressure::stalled;
+use facts::counters::pressure::{stalled, stalled_by_interrupts};
 use facts::counters::{
     Counters, Family, Table, cpuacct, interrupts, schedstat, softirqs, stat, timer_list,
 };
@@ -131,18 +131,21 @@ fn usage_path(source: &dyn Source) -> Fact<String> {
 
 const RESOURCES: [&str; 3] = ["cpu", "io", "memory"];
 
-/// Pressure stall information: how long tasks waited for CPUs, I/O and memory.
+/// Pressure stall information: how long tasks waited for CPUs, I/O and memory, and how long interrupts held them up.
 ///
 /// Source: Documentation/accounting/psi.rst. A kernel that was built with it and booted with `psi=0` has the
 /// files, and refuses them with EOPNOTSUPP.
 #[derive(Debug)]
 pub(super) struct Pressure {
     files: [File; 3],
+    /// Since Linux 6.1, and only where the kernel accounts the time of interrupts; else it cannot be read.
+    interrupts: File,
 }
 
 impl Pressure {
     pub(super) fn new() -> Pressure {
-        Pressure { files: RESOURCES.map(|it| File::new(format!("/proc/pressure/{it}"))) }
+        let file = |name: &str| File::new(format!("/proc/pressure/{name}"));
+        Pressure { files: RESOURCES.map(file), interrupts: file("irq") }
     }
 
     pub(super) fn sample(&mut self, files: &mut Files, into: &mut Counters, read_at: u64) {
@@ -152,7 +155,7 @@ impl Pressure {
         }
     }
 
-    /// All files or none: a kernel has the three of them together.
+    /// All files or none: a kernel has the first three of them together.
     fn fill(&mut self, files: &mut Files, into: &mut Fact<Table>, read_at: u64) -> Fact<()> {
         let mut totals = [(None, None); 3];
         for (total, file) in totals.iter_mut().zip(&mut self.files) {
@@ -160,7 +163,9 @@ impl Pressure {
             let stalled = stalled.map_err(|expected| files.malformed(&file.path, expected))?;
             *total = (Some(stalled.some), stalled.full);
         }
-        let values = || totals.iter().flat_map(|(some, full)| [*some, *full]);
+        let interrupts = files.read(&mut self.interrupts);
+        let interrupts = interrupts.ok().and_then(|it| stalled_by_interrupts(it).ok());
+        let values = || totals.iter().flat_map(|(some, full)| [*some, *full]).chain([interrupts]);
         let n_columns = values().flatten().count();
         if !into.as_ref().is_ok_and(|table| table.columns().len() == n_columns) {
             let named = NAMES.iter().zip(values()).filter(|(_, value)| value.is_some());
@@ -178,5 +183,5 @@ impl Pressure {
     }
 }
 
-const NAMES: [&str; 6] =
-    ["cpu.some", "cpu.full", "io.some", "io.full", "memory.some", "memory.full"];
+const NAMES: [&str; 7] =
+    ["cpu.some", "cpu.full", "io.some", "io.full", "memory.some", "memory.full", "irq.full"];

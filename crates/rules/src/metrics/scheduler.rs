@@ -102,8 +102,8 @@ pub(super) const PRESSURE: Metric = Metric {
     families: &[Family::Pressure],
     tasks: Tasks::None,
     help: "A part for each kind: `cpu.some` is the time in which at least one runnable task waited for a CPU, `io.some` \
-           for a disk, `memory.some` for memory; `full` that in which no other task did useful work either. Of \
-           the whole host; the kernel weighs its CPUs. Needs CONFIG_PSI, and on some distributions `psi=1`.",
+           for a disk, `memory.some` for memory; `full` that in which no other task did useful work either; \
+           `irq.full` that in which interrupts stopped tasks that ran (Linux 6.1 and later). Of the whole host; the kernel weighs its CPUs. Needs CONFIG_PSI, and on some distributions `psi=1`.",
     measure: pressure,
 };
 
