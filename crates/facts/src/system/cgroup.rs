@@ -17,6 +17,8 @@ pub struct LimitedGroup {
     pub version: Version,
     /// What it may use.
     pub quota: Quota,
+    /// What it may save up in periods in which it did not use its quota, and use later; absent before Linux 5.14.
+    pub burst: Fact<Duration>,
     /// How often it was stopped.
     pub throttling: Fact<Throttling>,
     /// Whether this program runs in it.
@@ -43,6 +45,8 @@ pub struct ThrottledGroup {
     pub version: Version,
     /// What it may use.
     pub quota: Quota,
+    /// What it may save up in periods in which it did not use its quota, and use later; absent before Linux 5.14.
+    pub burst: Fact<Duration>,
     /// How often it was stopped.
     pub throttling: Throttling,
     /// How many processes are in it and in the groups below it; 0 where that is unknown, too.

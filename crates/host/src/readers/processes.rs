@@ -9,6 +9,7 @@ use facts::system::database;
 use facts::system::process::{INIT, Process};
 use facts::{Fact, IfPresent, Missing, Origin, Why, parse};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// All processes and kernel threads.
 ///
@@ -110,7 +111,8 @@ fn group(
     let statistics = |text: &str| Throttling::parse(text, version);
     let throttling = source.parsed(&format!("{folder}/cpu.stat"), statistics);
     let Members { holds_us, databases } = members;
-    Ok(Some(LimitedGroup { folder, version, quota, throttling, holds_us, databases }))
+    let burst = burst_of(source, version, &folder);
+    Ok(Some(LimitedGroup { folder, version, quota, burst, throttling, holds_us, databases }))
 }
 
 /// The CPU quota of the group with that folder; `None` where it has none.
@@ -119,6 +121,15 @@ pub fn quota_of(source: &dyn Source, version: Version, folder: &str) -> Fact<Opt
         Version::V1 => quota_v1(source, folder),
         Version::V2 => source.parsed(&format!("{folder}/cpu.max"), Quota::parse),
     }
+}
+
+/// What the group with that folder may save up (Documentation/scheduler/sched-bwc.rst, "Burst feature"), in microseconds.
+pub(super) fn burst_of(source: &dyn Source, version: Version, folder: &str) -> Fact<Duration> {
+    let file = match version {
+        Version::V1 => "cpu.cfs_burst_us",
+        Version::V2 => "cpu.max.burst",
+    };
+    source.parsed(&format!("{folder}/{file}"), parse::number).map(Duration::from_micros)
 }
 
 /// `-1` is no quota.

@@ -6,7 +6,7 @@
 //! Sources: Documentation/admin-guide/cgroup-v2.rst, Documentation/scheduler/sched-bwc.rst,
 //! Documentation/admin-guide/cgroup-v1/cgroups.rst.
 
-use super::processes::quota_of;
+use super::processes::{burst_of, quota_of};
 use crate::Source;
 use facts::system::cgroup::{
     Folders, MOST_BUSIEST, Mounts, ThrottledGroup, ThrottledGroups, Throttling, Version,
@@ -162,6 +162,7 @@ impl Walk<'_> {
             folder: folder.to_owned(),
             version,
             quota,
+            burst: burst_of(self.source, version, folder),
             throttling,
             n_processes: 0,
             busiest: Vec::new(),

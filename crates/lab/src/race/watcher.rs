@@ -99,6 +99,7 @@ mod tests {
             folder: "/sys/fs/cgroup/b".to_owned(),
             version: Version::V2,
             quota: Quota::of(it, 100_000),
+            burst: Err(Missing::absent("cpu.max.burst")),
             throttling: Err(Missing::not_here("throttling", "a test")),
             holds_us: true,
             databases: Vec::new(),

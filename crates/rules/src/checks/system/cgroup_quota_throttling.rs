@@ -10,8 +10,9 @@ use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::loss_scale::deviations::{OWN_GROUP, STOPPED_DATABASE};
 use crate::loss_scale::{self, Lost};
-use facts::HostView;
 use facts::system::cgroup::{LimitedGroup, Quota, Throttling, Version};
+use facts::{Fact, HostView};
+use std::time::Duration;
 
 pub(crate) const CHECK: Check = Check {
     id: "cgroup-quota-throttling",
@@ -32,7 +33,8 @@ still until the period ends, the one that holds a lock or writes the log include
 Thirty busy threads use up a quota of four CPUs in 13 ms and then wait for 87. An average load far below the
 quota does not help against that. In one period of a hundred this shows in the 99th percentile of a commit's
 time; in one of ten, in the throughput. A runtime that starts a thread for every CPU of the host (Java before 10, Go before 1.25,
-Erlang before OTP 23) uses up a small quota in a millisecond.
+Erlang before OTP 23) uses up a small quota in a millisecond. `cpu.max.burst` (Linux 5.14) lets a group save up what it did not use, up to
+that much; where a group has one it is part of the evidence.
 
 ## When to leave it alone
 Where several tenants share a machine and the quota is what was paid for, and where nobody waits for the program: an exporter that
@@ -100,8 +102,9 @@ fn judge(host: &HostView, group: &LimitedGroup) -> Option<Finding> {
         }
         None => note(format!("{limit} limits {}, how often it stopped is unknown", subject(group))),
     };
-    let LimitedGroup { folder, version, quota, .. } = group;
+    let LimitedGroup { folder, version, quota, burst, .. } = group;
     let finding = with_evidence(finding, folder, *version, quota);
+    let finding = with_burst(finding, folder, *version, burst);
     let finding = match &group.throttling {
         Ok(counts) => with_counts(finding, folder, counts),
         Err(missing) => finding.evidence(format!("{folder}/cpu.stat"), missing),
@@ -144,6 +147,20 @@ fn with_evidence(finding: Finding, folder: &str, version: Version, quota: &Quota
             .evidence(format!("{folder}/cpu.cfs_quota_us"), quota)
             .evidence(format!("{folder}/cpu.cfs_period_us"), period),
         Version::V2 => finding.evidence(format!("{folder}/cpu.max"), format!("{quota} {period}")),
+    }
+}
+
+/// What the group may save up, where it may.
+fn with_burst(finding: Finding, folder: &str, version: Version, burst: &Fact<Duration>) -> Finding {
+    let file = match version {
+        Version::V1 => "cpu.cfs_burst_us",
+        Version::V2 => "cpu.max.burst",
+    };
+    match burst {
+        Ok(burst) if !burst.is_zero() => {
+            finding.evidence(format!("{folder}/{file}"), burst.as_micros())
+        }
+        _ => finding,
     }
 }
 
@@ -229,6 +246,17 @@ mod tests {
             assert_eq!(fix.by_hand[0].command, now);
             assert!(fix.lasting.unwrap().contains("where the container or pod is defined"));
         }
+    }
+
+    #[test]
+    fn what_a_group_may_save_up_is_part_of_the_evidence() {
+        let shown = |burst: &str| {
+            let file = "//- /sys/fs/cgroup/db.slice/cpu.max.burst\n";
+            let finding = findings(&CHECK, &(stopped(120) + file + burst)).remove(0);
+            let burst = finding.evidence.iter().find(|it| it.source.ends_with("cpu.max.burst"));
+            burst.map(|it| it.value.clone())
+        };
+        assert_eq!((shown("50000\n"), shown("0\n")), (Some("50000".to_owned()), None));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Groups in which neither a database server nor this program alone runs: the worst of them in one finding.
 
 use super::{ENOUGH_PERIODS, SOMETIMES};
-use super::{lost_periods, with_cost, with_counts, with_evidence, with_fix};
+use super::{lost_periods, with_burst, with_cost, with_counts, with_evidence, with_fix};
 use crate::finding::{Confidence, Finding};
 use crate::work::OWN_NAME;
 use facts::HostView;
@@ -51,6 +51,7 @@ pub(super) fn finding(host: &HostView) -> Option<Finding> {
     let lost = lost_periods(host, &worst.throttling, &worst.quota);
     let mut finding = Finding::of_lost(lost, Confidence::High, message(&groups));
     finding = with_evidence(finding, &worst.folder, worst.version, &worst.quota);
+    finding = with_burst(finding, &worst.folder, worst.version, &worst.burst);
     for group in groups.iter().take(MOST_NAMED) {
         finding = with_counts(finding, &group.folder, &group.throttling);
     }
