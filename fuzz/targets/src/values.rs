@@ -10,9 +10,9 @@ use facts::links::infiniband::{Coded, Rate};
 use facts::links::pcie::{self, Speed};
 use facts::links::{network, perftest::Curve};
 use facts::pmu::{self, Bits};
-use facts::power::plr;
 use facts::power::board::SystemCap;
 use facts::power::hsmp::HsmpSocket;
+use facts::power::plr;
 use facts::system::{database, ipmi, isolation, kernel, preemption, sysctl};
 use facts::{Missing, parse};
 

@@ -8,6 +8,7 @@ use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::loss_scale::Lost;
 use crate::loss_scale::deviations::ALL_ITS_POWER;
+use crate::party::Party;
 use crate::power_cap::is_at;
 use facts::power::hsmp::HsmpSocket;
 use facts::{CpuSet, Elsewhere, Fact, Hertz, HostView, IfPresent};
@@ -61,6 +62,8 @@ fn held_by_socket(
     );
     let share = limit.share_of(nominal);
     let mut finding = Finding::of_lost(lost, Confidence::High, message)
+        .held_by(Party::Physics)
+        .by_means_of(format!("the limit of the processor's controller ({limit})"))
         .evidence(socket.path(file), limit.0 / 1_000_000);
     if !sources.is_empty() {
         finding = finding.evidence(socket.path("pwr_current_active_freq_limit_source"), sources);
@@ -143,30 +146,45 @@ pub(crate) fn signals(host: &HostView) -> Verdict {
 
 /// The names that drivers/platform/x86/amd/hsmp/acpi.c gives the sources (freqlimit_srcnames); "PPT Limit", "TDC limit",
 /// "OPN Max" and "Reliability Limit" are normal.
-const SOURCES: [(&str, Severity, &str); 4] = [
-    ("PROCHOT", Severity::High, "PROCHOT#"),
-    ("cHTC-Active", Severity::Medium, "its own temperature"),
-    ("APML Agent", Severity::Low, "the management controller (APML)"),
-    ("HSMP Agent", Severity::Low, "a program that uses HSMP"),
+const SOURCES: [(&str, Severity, &str, Option<Party>); 4] = [
+    ("PROCHOT", Severity::High, "PROCHOT#", None),
+    ("cHTC-Active", Severity::Medium, "its own temperature", Some(Party::Physics)),
+    (
+        "APML Agent",
+        Severity::Low,
+        "the management controller (APML)",
+        Some(Party::ManagementController),
+    ),
+    ("HSMP Agent", Severity::Low, "a program that uses HSMP", Some(Party::Program)),
 ];
 
 fn signals_of(socket: &HsmpSocket) -> Fact<Vec<Finding>> {
-    let found = |severity, name: &str, file, value: &str| {
+    let found = |severity, name: &str, party: Option<Party>, file, value: &str| {
         let message = format!("{name} holds the clock of a socket down at this moment");
-        Finding::new(severity, Confidence::High, message)
+        let finding = Finding::new(severity, Confidence::High, message)
+            .by_means_of(format!("a limit on the socket's clock ({value})"))
             .evidence(socket.path(file), value)
             .command(&commands::BMC_EVENTS, "")
-            .fix_lasting(CAUSE)
+            .fix_lasting(CAUSE);
+        party.into_iter().fold(finding, Finding::held_by)
     };
     let mut findings = Vec::new();
     for source in socket.limit_sources.as_deref().unwrap_or_default() {
         let known = SOURCES.iter().find(|(name, ..)| name == source);
         let file = "pwr_current_active_freq_limit_source";
-        findings.extend(known.map(|(_, severity, name)| found(*severity, name, file, source)));
+        findings.extend(
+            known.map(|(_, severity, name, party)| found(*severity, name, *party, file, source)),
+        );
     }
     let is_hot = socket.prochot.clone();
     if is_hot == Ok(true) && findings.iter().all(|it| it.severity < Severity::Medium) {
-        findings.push(found(Severity::High, "its thermal threshold", "prochot_status", "1"));
+        findings.push(found(
+            Severity::High,
+            "its thermal threshold",
+            Some(Party::Physics),
+            "prochot_status",
+            "1",
+        ));
     }
     if findings.is_empty() {
         // A driver without the file of sources has the status all the same.

@@ -25,11 +25,13 @@ pub enum Condition {
     EffectIsLive,
     /// The effect leaves no less of the clock than the cause predicts, up to a quarter of that.
     AsPredicted,
+    /// The effect is this party's.
+    EffectIsOf(Party),
     /// The effect is not seen to lose anything within what the cause leaves.
     NothingBesides,
 }
 
-use Condition::{AsPredicted, CauseIsLive, EffectIsLive, NothingBesides};
+use Condition::{AsPredicted, CauseIsLive, EffectIsLive, EffectIsOf, NothingBesides};
 
 const fn relation(
     cause: &'static str,
@@ -58,6 +60,9 @@ pub const EXPLAINS: &[Relation] = &[
     relation("undervoltage", "clock-not-delivered", &[CauseIsLive]),
     relation("low-power-limit", "clock-not-delivered", &[CauseIsLive]),
     relation("power-limit-reached", "clock-not-delivered", &[CauseIsLive]),
+    relation("clock-clipped-by-platform", "clock-not-delivered", &[CauseIsLive]),
+    // The limit that the processor's own controller shows is that of what it names as the source.
+    relation("prochot-asserted", "capped-frequency", &[CauseIsLive, EffectIsOf(Party::Physics)]),
     // A limit below the design power is reached where the default would not be.
     relation("low-power-limit", "power-limit-reached", &[CauseIsLive]),
     // A governor runs at the limit that it was given: it is not the governor that is slow.
@@ -113,6 +118,7 @@ impl Condition {
                 (Some(predicted), Some(measured)) => measured >= AS_PREDICTED * predicted,
                 _ => false,
             },
+            EffectIsOf(party) => effect.held.by == Some(party),
             NothingBesides => left_by(effect).is_none_or(|left| left > AS_GOOD_AS_ALL),
         }
     }

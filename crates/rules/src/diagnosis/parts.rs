@@ -112,6 +112,17 @@ pub const PARTS: &[Part] = &[
         "clock modulation",
         "find out what sets the register at each start, and update the firmware",
     ),
+    unowned(
+        "clock-clipped-by-platform",
+        "a limit of the platform",
+        "look for what the platform limits: power, heat, the firmware's setup",
+    ),
+    mechanism(
+        "clamped-utilization",
+        "a clamp on the utilization of a control group",
+        OperatingSystem,
+        "raise cpu.uclamp.max of the group",
+    ),
     mechanism("forced-idle", "forced idle time", OperatingSystem, "fix the cooling"),
     unowned(
         "prochot-asserted",

@@ -54,6 +54,7 @@ hypervisor, or only a better cooler.
         "clock-below-minimum",
         "clock-not-delivered",
         "clock-clipped-by-platform",
+        "clamped-utilization",
         "known-bad-firmware",
     ],
     of_parts: &[],

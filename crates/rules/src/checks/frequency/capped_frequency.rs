@@ -15,6 +15,7 @@ use crate::party::Party;
 use facts::cpu::cpufreq::Policy;
 use facts::cpu::pstate::IntelPstate;
 use facts::msr::hwp;
+use facts::system::tuners::Running;
 use facts::{CpuSet, HostView, Missing};
 use policy_cap::{Cap, cap, capped};
 use std::collections::BTreeMap;

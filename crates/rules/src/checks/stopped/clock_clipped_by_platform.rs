@@ -75,8 +75,9 @@ fn finding(host: &HostView, below_minimum: bool, clipped: &[(&Policy, Excursions
     };
     let message = format!("the platform delivered less than {below} {WHEN} (CPPC)");
     let cpus: CpuSet = clipped.iter().flat_map(|(it, _)| it.cpus.iter()).collect();
-    let finding =
-        Finding::new(severity, Confidence::Medium, message).on(cpus, host.topology.n_online());
+    let finding = Finding::new(severity, Confidence::Medium, message)
+        .on(cpus, host.topology.n_online())
+        .since_boot();
     let first = clipped.first().map(|(policy, log)| (policy.path("perf_limited"), log.bits()));
     let finding = first.into_iter().fold(finding, |it, (path, bits)| it.evidence(path, bits));
     if severity == Severity::Info {
