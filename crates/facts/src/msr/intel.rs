@@ -75,7 +75,7 @@ pub const UNCORE_RATIO_LIMIT: Register =
 /// The uncore's running ratio.
 pub const UNCORE_PERF_STATUS: Register =
     register(0x621, "MSR_UNCORE_PERF_STATUS", Package, |it| it.model_of(UNCORE_RATIOS));
-/// Why the clock is below the request, from Skylake to Ice Lake.
+/// Why the clock is below the request, from Skylake to Ice Lake, on clients to Raptor Lake.
 pub const PERF_LIMIT_REASONS: Register =
     register(0x64f, "MSR_CORE_PERF_LIMIT_REASONS", Package, |it| it.model_of(LIMIT_REASONS));
 /// The same on Haswell and Broadwell.
@@ -173,10 +173,13 @@ const CONFIG_TDP: &[u32] = &[
     0x3a, 0x3c, 0x45, 0x46, 0x3d, 0x47, 0x4e, 0x5e, 0x8e, 0x9e, 0xa5, 0xa6, 0x66, // clients
 ];
 
-/// Clients of generations 6 to 11 and Xeon Scalable 1 to 3 (SDM vol. 4, "MSRs Supported by 6th Generation
-/// ... Intel Core Processors"; edk2 SkylakeMsr.h).
+/// Clients of generations 6 to 13 and Xeon Scalable 1 to 3 (SDM vol. 4 of March 2023, table 2-39, "Additional MSRs Supported by the 6th
+/// Generation ... Intel Core Processors"; edk2 SkylakeMsr.h). Of the 12th and 13th generations the same manual names the registers of that
+/// table that they lack, and this is none of them. Later issues list Sapphire Rapids and later servers for that section; as long as nobody has
+/// shown that the register tells the truth there, they stay unknown.
 pub(super) const LIMIT_REASONS: &[u32] = &[
     0x4e, 0x5e, 0x8e, 0x9e, 0xa5, 0xa6, 0x66, 0x7d, 0x7e, 0x8c, 0x8d, 0xa7, // clients
+    0x97, 0x9a, 0xb7, 0xba, 0xbf, // Alder and Raptor Lake
     0x55, 0x6a, 0x6c, // servers
 ];
 

@@ -5,8 +5,8 @@
 //! log that stays set until it is cleared. Linux clears only the log of bit 0
 //! (drivers/thermal/intel/therm_throt.c), so the others have no date.
 //!
-//! Limit reasons have two registers and three layouts. Skylake to Ice Lake: 0x64F, SDM vol. 4 and edk2
-//! SkylakeMsr.h. Haswell and Broadwell clients: 0x690, edk2 HaswellMsr.h. Haswell-EP, Broadwell-EP and -D: 0x690
+//! Limit reasons have two registers and three layouts. Skylake to Ice Lake, clients to Raptor Lake: 0x64F,
+//! SDM vol. 4, table 2-39, and edk2 SkylakeMsr.h. Haswell and Broadwell clients: 0x690, edk2 HaswellMsr.h. Haswell-EP, Broadwell-EP and -D: 0x690
 //! with other bits and no power limits, edk2 HaswellEMsr.h and XeonDMsr.h; turbostat prints the names of the client
 //! there. Bits 15:0 are the state; bits 31:16 are a log since boot or since it was cleared.
 
@@ -64,8 +64,8 @@ const BEFORE: &[u32] = &[
 ];
 const NEHALEM: u32 = 0x1a;
 
-/// Why the limit reasons of a processor are not known although it may have such a register: those of Goldmont, of Xeon Phi, and of
-/// Alder Lake, Sapphire Rapids and later have other bits than those that were checked against a manual. `None` where
+/// Why the limit reasons of a processor are not known although it may have such a register: those of Goldmont, of Xeon Phi, of Meteor Lake
+/// and later clients, and of Sapphire Rapids and later servers have other bits than those that were checked against a manual. `None` where
 /// [`Layout::of`] knows them, and where there are none.
 pub fn undecoded(cpuinfo: &CpuInfo) -> Option<Missing> {
     let is_before = match (cpuinfo.family, cpuinfo.model) {
@@ -259,7 +259,7 @@ mod tests {
             let info = CpuInfo { vendor, family, model, ..CpuInfo::default() };
             (Layout::of(&info).is_some(), undecoded(&info).is_some())
         };
-        assert_eq!([told(6, 0x55), told(6, 0x3f)], [(true, false); 2]);
+        assert_eq!([told(6, 0x55), told(6, 0x3f), told(6, 0xb7)], [(true, false); 3]);
         // Sapphire Rapids, Goldmont, Xeon Phi, and one of a later family.
         assert_eq!([told(6, 0x8f), told(6, 0x5c), told(6, 0x57), told(19, 1)], [(false, true); 4]);
         // Ivy Bridge-EP, Core 2, Pentium 4.

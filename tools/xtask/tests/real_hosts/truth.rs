@@ -207,7 +207,11 @@ fn pepc(id: &str) -> Option<Expectation> {
     Some(match id {
         "pepc-adl0" | "pepc-clxap1" | "pepc-cpx0" | "pepc-dell-9360-kbl" | "pepc-emr0"
         | "pepc-gnr0" | "pepc-gnrd0" | "pepc-icx2s3" | "pepc-lnl0" | "pepc-mhl0"
-        | "pepc-ptl-h-4" | "pepc-sklep0" | "pepc-srf2" => active(),
+        | "pepc-ptl-h-4" | "pepc-sklep0" => active(),
+        // The register of each die with cores has logged a power limit (tpmi-id-0c/mem_dump).
+        "pepc-srf2" => active()
+            .finds("power-limit-reached", Info)
+            .says("a power limit of the package or the platform held the clock down at some time"),
         "pepc-spr1" => active().outside("a prefetcher is disabled (MSR 0x1A4)"),
         "pepc-bdwde0" | "pepc-knl0" | "pepc-milan0" => passive(),
         "pepc-bdwex0-nocpuidle" => {
@@ -222,7 +226,7 @@ fn pepc(id: &str) -> Option<Expectation> {
         "pepc-hswep0" => {
             passive().finds("turbo-headroom-lost", Info).finds("power-saving-bias", Info)
         }
-        "pepc-cwf0" => active().finds("no-idle-driver", Info),
+        "pepc-cwf0" => active().finds("no-idle-driver", Info).finds("power-limit-reached", Info),
         _ => return None,
     })
 }

@@ -18,13 +18,14 @@ pub(crate) const CHECK: Check = Check {
     title: "the processor has run below the requested clock for power",
     doc: "\
 ## What it looks at
-`core_power_limit_count` and `package_power_limit_count` in `cpuN/thermal_throttle`, against the uptime; less than an hour counts as
-one. Fewer than twelve events an hour are a note, more are low: the counts say how often, not for how long. Intel only,
-and only kernels before 3.11, RHEL 6 among them, or with `int_pln_enable` on the boot line: others do not have the files.
-On Granite Rapids, Sierra Forest and later servers also the log of performance limit reasons (PLR) in debugfs, `tpmi-*/plr/domain*/status` (Linux 6.11;
-without the driver intel_plr_tpmi `tpmi-id-0c/mem_dump`, which does not say which limit). It names the limit, PL1 or PL2 of the package or the
-platform, and the interface that it was set by: in-band (MSR, TPMI), firmware (MMIO), or the management controller (PCS), which is low; the others are a note.
-It is a log since boot, or since somebody cleared it, at no known time. Without counts and log the check does not apply.
+`core_power_limit_count` and `package_power_limit_count` in `cpuN/thermal_throttle`, against the uptime; less than an hour
+counts as one. Fewer than twelve events an hour are a note, more are low: the counts say how often, not for how long. Intel
+only, and only kernels before 3.11, RHEL 6 among them, or with `int_pln_enable` on the boot line: others do not have the
+files. On Granite Rapids, Sierra Forest and later servers also the log of performance limit reasons (PLR) in debugfs,
+`tpmi-*/plr/domain*/status` (Linux 6.11; without the driver intel_plr_tpmi `tpmi-id-0c/mem_dump`, which does not say which
+limit). It names the limit, PL1 or PL2 of the package or the platform, and the interface that it was set by: in-band (MSR,
+TPMI), firmware (MMIO), or the management controller (PCS), which is low; the others are a note. It is a log since boot, or
+since somebody cleared it, at no known time. Without counts and log the check does not apply.
 
 ## Why it matters
 A processor with turbo reaches its power limit whenever it is busy enough, and that is how it is meant to work. A limit

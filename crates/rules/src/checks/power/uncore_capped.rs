@@ -17,12 +17,12 @@ pub(crate) const CHECK: Check = Check {
     title: "the clock of caches and memory paths is limited",
     doc: "\
 ## What it looks at
-`max_freq_khz` of every domain in /sys/devices/system/cpu/intel_uncore_frequency against `initial_max_freq_khz`, what
-the firmware allowed at boot; and whether the lower limit has been raised to the upper one. Without the driver,
-MSR 0x620 shows the latter only; Granite Rapids and Sierra Forest have no such register, and are unknown without
-intel_uncore_frequency_tpmi. There also efficiency latency control: the clock to which the uncore may fall at light load (`elc_floor_freq_khz`, below
-`elc_low_threshold_percent` of its CPUs' time), and the load above which it is chosen for latency (`elc_high_threshold_percent`, where
-`elc_high_threshold_enable` is 1).
+`max_freq_khz` of every domain in /sys/devices/system/cpu/intel_uncore_frequency against `initial_max_freq_khz`, what the
+firmware allowed at boot; and whether the lower limit has been raised to the upper one. Without the driver, MSR 0x620 shows
+the latter only; Granite Rapids and Sierra Forest have no such register, and are unknown without intel_uncore_frequency_tpmi.
+There also efficiency latency control: the clock to which the uncore may fall at light load (`elc_floor_freq_khz`, below
+`elc_low_threshold_percent` of its CPUs' time), and the load above which it is chosen for latency
+(`elc_high_threshold_percent`, where `elc_high_threshold_enable` is 1).
 
 ## Why it matters
 The last-level cache, the mesh or ring between cores and the way to memory have a clock of their own. A database
@@ -30,11 +30,12 @@ misses its caches all the time; a slower uncore makes every miss, every lock tha
 remote access longer, while the cores' clock looks perfect.
 
 ## When to leave it alone
-An uncore pinned at its maximum (lower limit = upper limit) is a choice: steady latency, paid with power that the
-cores' turbo could have used. That is only a note here, and so is a floor for light load: firmware sets it to save
-power (11 %, 95 %, 1200 MHz for cores and memory and 800 MHz for I/O are its defaults), and only work that comes in short bursts on an idle
-machine waits for it. It is low where the high threshold is off in a whole package, so that no load makes the uncore give latency first. A floor of 0,
-and a package with a high threshold of 0 that counts, are the firmware's Latency Optimized Mode, and clean.
+An uncore pinned at its maximum (lower limit = upper limit) is a choice: steady latency, paid with power that the cores'
+turbo could have used. That is only a note here, and so is a floor for light load: firmware sets it to save power, and only
+work that comes in short bursts on an idle machine waits for it. Its defaults are thresholds of 11 % and 95 %, and 1200 MHz
+for cores and memory, 800 MHz for I/O. It is low where the high threshold is off in a whole package, so that no load makes
+the uncore give latency first. A floor of 0, and a package with a high threshold of 0 that counts, are the firmware's Latency
+Optimized Mode, and clean.
 ",
     references: &[
         Reference {

@@ -29,18 +29,19 @@ pub(crate) const CHECK: Check = Check {
     title: "a signal or limit outside of the kernel holds the clock down",
     doc: "\
 ## What it looks at
-Bit 2 of IA32_THERM_STATUS (MSR 0x19C, each core) and IA32_PACKAGE_THERM_STATUS (0x1B1): another device pulls PROCHOT#.
-Bits 0 and 4 of both: the processor's own temperature. The limit reasons of processors that document them:
-0x64F from Skylake to Ice Lake, 0x690 on Haswell and Broadwell. On Granite Rapids, Sierra Forest and later servers the log of performance limit
-reasons (PLR) in debugfs: PROCHOT#, the platform, current limits, hardware errors and requests of the management controller, by die and CPU
-(`tpmi-*/plr/domain*/status`, Linux 6.11), or by die alone (`tpmi-id-0c/mem_dump`) without the driver intel_plr_tpmi. It is only read; writing 0 to
-it clears it. On Sapphire and Emerald Rapids, and on clients since Alder Lake, no such register is documented: the thermal status is looked at, and
-nothing in it is unknown and not clean. What is only in a log (bit 3, bits 31:16 of
-the limit reasons, all of PLR) is reported as such: it happened since boot, or since somebody cleared it, at no known time.
-On AMD the files of the driver hsmp_acpi (amd_hsmp on older kernels) (`prochot_status`, `pwr_current_active_freq_limit_source`), which newer kernels
-have on EPYC 7003 and later. On POWER the reasons that the on-chip controller counts (`throttle_stats`): low where they are only counts, a note
-where it never went below the nominal clock (`sub_turbo_stat`), high where it has lowered the clock more often than raised it again (`unthrottle`), the host has work, and every CPU is at its lowest clock.
-Elsewhere Linux shows nothing of it, and the check is unknown.
+Bit 2 of IA32_THERM_STATUS (MSR 0x19C, each core) and IA32_PACKAGE_THERM_STATUS (0x1B1): another device pulls PROCHOT#. Bits
+0 and 4 of both: the processor's own temperature. The limit reasons of processors that document them: 0x64F from Skylake to
+Ice Lake, on clients to Raptor Lake, 0x690 on Haswell and Broadwell. On Granite Rapids, Sierra Forest and later servers the
+log of performance limit reasons (PLR) in debugfs: PROCHOT#, the platform, current limits, hardware errors and requests of
+the management controller, by die and CPU (`tpmi-*/plr/domain*/status`, Linux 6.11), or by die alone (`tpmi-id-0c/mem_dump`)
+without the driver intel_plr_tpmi. It is only read; writing 0 to it clears it. On Sapphire and Emerald Rapids, and on clients
+since Meteor Lake, no such register is documented: the thermal status is looked at, and nothing in it is unknown and not
+clean. What is only in a log (bit 3, bits 31:16 of the limit reasons, all of PLR) is reported as such: it happened since
+boot, or since somebody cleared it, at no known time. On AMD the files of the driver hsmp_acpi (amd_hsmp on older kernels)
+(`prochot_status`, `pwr_current_active_freq_limit_source`), which newer kernels have on EPYC 7003 and later. On POWER the
+reasons that the on-chip controller counts (`throttle_stats`): low where they are only counts, a note where it never went
+below the nominal clock (`sub_turbo_stat`), high where it has lowered the clock more often than raised it again
+(`unthrottle`), the host has work, and every CPU is at its lowest clock. Elsewhere Linux shows nothing of it, and the check is unknown.
 
 ## Why it matters
 Power supplies, voltage regulators, boards and management controllers pull PROCHOT# to make the processor drop to its

@@ -20,13 +20,14 @@ pub(crate) const CHECK: Check = Check {
     title: "the processor holds its clock down because it is too hot",
     doc: "\
 ## What it looks at
-`core_throttle_count` and `package_throttle_count` in `cpuN/thermal_throttle`, once for each core and package (the
-threads of a core count the same events), and the time that goes with them, against the uptime. The severity follows the share of the time;
-where the kernel does not count the time (before Linux 5.5), an event counts as a second. 100,000 events are high in whatever time. On bare-metal POWER
-`throttle_stats/overtemp` of each chip. On a Raspberry Pi bits 3 and 19 of `get_throttled`: too hot at the moment (medium), or at some time
-since boot (low). On Granite Rapids, Sierra Forest and later servers, where these counters have nothing, the log of performance limit reasons (PLR) in debugfs:
-the die, single cores, or a voltage regulator too hot, since boot or since somebody cleared the log, which is a note. Other processors, and Intel's where firmware keeps the thermal interrupt, have no
-such counters: their heat is unknown.
+`core_throttle_count` and `package_throttle_count` in `cpuN/thermal_throttle`, once for each core and package (the threads of
+a core count the same events), and the time that goes with them, against the uptime. The severity follows the share of the
+time; where the kernel does not count the time (before Linux 5.5), an event counts as a second. 100,000 events are high in
+whatever time. On bare-metal POWER `throttle_stats/overtemp` of each chip. On a Raspberry Pi bits 3 and 19 of
+`get_throttled`: too hot at the moment (medium), or at some time since boot (low). On Granite Rapids, Sierra Forest and later
+servers, where these counters have nothing, the log of performance limit reasons (PLR) in debugfs: the die, single cores, or
+a voltage regulator too hot, since boot or since somebody cleared the log, which is a note. Other processors, and Intel's
+where firmware keeps the thermal interrupt, have no such counters: their heat is unknown.
 
 ## Why it matters
 At its temperature limit the processor lowers its clock, and when that is not enough stops it for more than half of
