@@ -47,6 +47,26 @@ pub(crate) fn findings(host: &HostView, kinds: &[Kind]) -> Fact<Vec<Finding>> {
     }
 }
 
+/// The reasons of one CPU that its log has at the second moment and had not at the first, and so began between the two; none where the log
+/// was not read twice. What was set before tells nothing.
+pub(crate) fn began(before: &HostView, after: &HostView, cpu: u32) -> Vec<&'static Reason> {
+    let of = |domain: &Domain| -> Option<Vec<&'static Reason>> {
+        let seen = domain.log.as_ref().ok()?.seen();
+        let is_of_cpu =
+            |it: &plr::Seen<'_>| it.cpus.contains(cpu) && it.reason.kind != Kind::Normal;
+        Some(seen.into_iter().filter(is_of_cpu).map(|it| it.reason).collect())
+    };
+    let first = before.plr.as_deref().unwrap_or_default();
+    let mut began = Vec::new();
+    for domain in after.plr.as_deref().unwrap_or_default() {
+        let was = first.iter().find(|it| it.path == domain.path && it.number == domain.number);
+        if let (Some(was), Some(is)) = (was.and_then(of), of(domain)) {
+            began.extend(is.into_iter().filter(|it| !was.contains(it)));
+        }
+    }
+    began
+}
+
 fn domains(host: &HostView) -> Fact<&[Domain]> {
     let has_logs = host.cpuinfo.as_ref().is_ok_and(plr::has_logs);
     match &host.plr {
@@ -214,6 +234,20 @@ mod tests {
         assert_eq!(found[1].evidence[1].value, "cpu3 POWER POWER_PKG_PL1_MSR_TPMI");
         assert!(found.iter().all(|it| it.confidence == Confidence::Medium));
         assert!(found[0].fix.lasting.as_ref().unwrap().contains("bmc-power-cap"));
+    }
+
+    #[test]
+    fn what_the_log_has_anew_began_in_between_and_what_it_had_tells_nothing() {
+        let broken = "!failed Connection timed out";
+        let began = |before: &str, after: &str| {
+            let (before, after) = (host(&[before]), host(&[after]));
+            super::began(&before, &after, 1).iter().map(|it| it.name).collect::<Vec<_>>()
+        };
+        let power = "cpus POWER\ncpu0 none\ncpu1 POWER POWER_FAST_RAPL FREQUENCY";
+        assert_eq!(began("cpus none\ncpu0 none\ncpu1 none", power), ["POWER_FAST_RAPL"]);
+        assert_eq!(began(power, power), [""; 0]);
+        assert_eq!(began(broken, power), [""; 0]);
+        assert_eq!(began("cpus none\ncpu0 none", "cpus RAS\ncpu0 RAS"), [""; 0]);
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::reference::turbo_ratio;
 use crate::diagnosis::explains::party_behind;
 use crate::interval::Interval;
 use crate::party::Party;
+use crate::plr;
 use facts::counters::Family;
 use facts::cpu::cpufreq::Policy;
 use facts::cpu::cpuinfo::CpuInfo;
@@ -88,7 +89,10 @@ pub(crate) fn reasons(books: &Books<'_>, running: Hertz) -> Reasons {
     let load_governor = looks().find_map(|it| load_governor(it, books.cpu));
     let preference = looks().find_map(|it| preference(it, books.cpu));
     let causes: Vec<Cause> = causes.into_iter().flatten().collect();
-    let logged = began(&books.evidence.interval, books.cpu).into_iter().map(str::to_owned);
+    let logged = began(&books.evidence.interval, books.cpu).into_iter();
+    let after = books.evidence.host_after;
+    let limits = after.map(|it| plr::began(host, it, books.cpu)).unwrap_or_default();
+    let logged = logged.chain(limits.iter().map(|it| it.what)).map(str::to_owned);
     let seen = [once_requested, load_governor, preference, once_hot, once_limited];
     let mut perhaps: Vec<String> = Vec::new();
     for name in seen.into_iter().flatten().chain(logged) {

@@ -30,7 +30,8 @@ counted. On the servers from Haswell on, the first suspect of 'cause not visible
 MSR 0x1AD hold for scalar and SSE code, and code that uses AVX2, AVX-512 or AMX runs below them by design.
 The rest is 'cause not visible', or 'perhaps' something: that was there at a moment, was counted without its
 time, or is a hint, and may explain any part of it or nothing. Thermal events, a governor that follows the load, a
-preference for saving power, and a limit reason that was seen at one end only are of this kind.
+preference for saving power, a limit reason that was seen at one end only, and one that the log of a server with TPMI (PLR) has
+at the end and had not at the beginning are of this kind.
 
 ## What fixes it
 What the findings beside the line say. The party is who can change it: operating system, firmware, management controller,
@@ -189,6 +190,21 @@ mod tests {
             "perhaps PROCHOT# from another device 112.0 ms ±4.5 by counter"
         );
         assert_eq!(logged("8", "8"), "cause not visible 112.0 ms ±4.5 by counter");
+    }
+
+    #[test]
+    fn what_the_log_of_a_granite_rapids_has_anew_is_a_perhaps() {
+        let status = "//- /sys/kernel/debug/tpmi-0000:00:03.1/plr/domain0/status";
+        let host = format!("{SECOND}{status}\ncpus none\ncpu0 none\n");
+        let text = replaced(
+            &host,
+            &[("model : 85", "model : 173"), ("observer 20", "observer 20\nafter status cpus RAS")],
+        );
+        let found = loss("slow-clock", &text);
+        assert!(
+            found.starts_with("perhaps its protection against hardware errors (RAS) 112.0 ms"),
+            "{found}"
+        );
     }
 
     #[test]

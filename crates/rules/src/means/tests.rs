@@ -200,6 +200,34 @@ fn a_lockdown_a_quiet_kernel_and_a_controller_are_seen() {
 }
 
 #[test]
+fn a_granite_rapids_is_told_of_the_module_that_shows_its_log() {
+    let of = |excerpt: &str| {
+        let text = without_registers(XEON).replace(": 85", ": 173") + ROOT + excerpt;
+        let source = captured(&text);
+        let host = host::view(&source);
+        let examined = examine(&host, &host::access(&source), &audit(&host));
+        line(examined.iter().find(|it| it.means.id == "plr-module").unwrap())
+    };
+    let device = "//- /sys/kernel/debug/tpmi-0000:00:03.1";
+    let module = "`modprobe intel_plr_tpmi` (at each boot: intel_plr_tpmi in /etc/modules-load.d/fullclock.conf; Linux 6.11 and later have it)";
+    let without = of("//- /sys/kernel/debug/\nsched\n");
+    assert!(without.starts_with("plr-module missing: /sys/kernel/debug/tpmi-*/plr does not"));
+    assert!(without.ends_with(module), "{without}");
+    let words = "00000001 00000000 00000000 00000000 00000000 00000000 00000001 00000000";
+    let dump =
+        format!("{device}/tpmi-id-0c/mem_dump\nTPMI Instance:0 offset:0x0\n 00000000: {words}\n");
+    assert!(of(&dump).contains("which tells of dies and not of CPUs"), "{}", of(&dump));
+    let driver = format!("{device}/plr/domain0/status\ncpus none\ncpu0 none\n");
+    assert_eq!(of(&driver), "plr-module here: the files of its driver");
+    let denied = of("//- /sys/kernel/debug/\n!denied\n");
+    assert!(
+        denied.starts_with("plr-module missing: /sys/kernel/debug may not be read"),
+        "{denied}"
+    );
+    assert!(shown(ROOT, Ok(()), &["plr-module"]).contains("not-needed"));
+}
+
+#[test]
 fn a_guest_is_sent_to_its_machine_and_not_to_a_module() {
     let guest = XEON.replace("flags : ", "flags : hypervisor ")
         + "//- /sys/class/dmi/id/sys_vendor\nQEMU\n";
