@@ -15,6 +15,63 @@ pub struct Capabilities(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request(pub u64);
 
+/// IA32_HWP_PECI_REQUEST_INFO (0x775): what the management controller requests over PECI. Each of its fields counts where its own Valid bit is set,
+/// and then rules those of [`Request`], whoever wrote them (SDM vol. 3B, "IA32_HWP_PECI_REQUEST_INFO MSR").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ControllerRequest(pub u64);
+
+/// IA32_HWP_STATUS (0x777): log bits, each since boot or since it was cleared; the kernel clears the first two where it takes their
+/// interrupts (drivers/cpufreq/intel_pstate.c, notify_hwp_interrupt).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status(pub u64);
+
+impl ControllerRequest {
+    /// The lowest level that it allows; bits 7:0 and 63.
+    pub fn min(self) -> Option<u64> {
+        self.valid(63, 0)
+    }
+
+    /// The highest level that it allows; bits 15:8 and 62.
+    pub fn max(self) -> Option<u64> {
+        self.valid(62, 8)
+    }
+
+    /// Its energy performance preference; bits 31:24 and 60.
+    pub fn preference(self) -> Option<u64> {
+        self.valid(60, 24)
+    }
+
+    fn valid(self, bit: u32, at: u32) -> Option<u64> {
+        (self.0 >> bit & 1 == 1).then_some(self.0 >> at & 0xff)
+    }
+}
+
+impl Status {
+    /// The guaranteed level changed (bit 0).
+    pub fn guaranteed_changed(self) -> bool {
+        self.has(0)
+    }
+
+    /// The hardware could not give the minimum that was requested (bit 2).
+    pub fn fell_below_minimum(self) -> bool {
+        self.has(2)
+    }
+
+    /// A request of the management controller began to rule (bit 4).
+    pub fn controller_began(self) -> bool {
+        self.has(4)
+    }
+
+    /// A request of the management controller ended (bit 5).
+    pub fn controller_ended(self) -> bool {
+        self.has(5)
+    }
+
+    fn has(self, bit: u32) -> bool {
+        self.0 >> bit & 1 == 1
+    }
+}
+
 impl Capabilities {
     /// The highest performance level, bits 7:0.
     pub fn highest(self) -> u64 {
@@ -144,6 +201,28 @@ mod tests {
         let request = Request(0x8000_270a);
         assert_eq!((request.min(), request.max(), request.preference()), (10, 39, 128));
         assert!(!request.follows_package());
+    }
+
+    #[test]
+    fn a_controllers_request_counts_field_by_field() {
+        let request = ControllerRequest(1 << 62 | 0xc000_0c08);
+        assert_eq!((request.min(), request.max(), request.preference()), (None, Some(12), None));
+        let all = ControllerRequest(0xd000_0000_ff00_0c08);
+        assert_eq!((all.min(), all.max(), all.preference()), (Some(8), Some(12), Some(255)));
+    }
+
+    #[test]
+    fn a_status_is_a_log_of_four_kinds() {
+        let told = |it: Status| {
+            [
+                it.guaranteed_changed(),
+                it.fell_below_minimum(),
+                it.controller_began(),
+                it.controller_ended(),
+            ]
+        };
+        assert_eq!(told(Status(0x15)), [true, true, true, false]);
+        assert_eq!(told(Status(0x2a)), [false, false, false, true]);
     }
 
     #[test]

@@ -102,6 +102,9 @@ pub const HWP_REQUEST_PKG: Register =
     register(0x772, "IA32_HWP_REQUEST_PKG", Package, |it| it.flag("hwp_pkg_req"));
 /// HWP limits for one CPU.
 pub const HWP_REQUEST: Register = register(0x774, "IA32_HWP_REQUEST", Thread, |it| it.flag("hwp"));
+/// What the management controller requests over PECI instead, one request for the package. CPUID.06H:EAX[16] has no flag.
+pub const HWP_PECI_REQUEST: Register =
+    register(0x775, "IA32_HWP_PECI_REQUEST_INFO", Package, |it| it.leaf6_eax(16));
 /// What HWP had to do below the request.
 pub const HWP_STATUS: Register = register(0x777, "IA32_HWP_STATUS", Thread, |it| it.flag("hwp"));
 /// Bit 0: the hardware forces idle (HDC). CPUID.06H:EAX[13] has no flag.
@@ -140,6 +143,7 @@ pub const REGISTERS: &[&Register] = &[
     &HWP_CAPABILITIES,
     &HWP_REQUEST_PKG,
     &HWP_REQUEST,
+    &HWP_PECI_REQUEST,
     &HWP_STATUS,
     &PKG_HDC_CTL,
 ];

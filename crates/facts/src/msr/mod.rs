@@ -132,7 +132,7 @@ impl Msrs {
         }
     }
 
-    /// 0x771, 0x774 and 0x777 fault, or are meaningless, until HWP is enabled (SDM vol. 3B, "Enabling HWP").
+    /// 0x771, 0x774, 0x775 and 0x777 fault, or are meaningless, until HWP is enabled (SDM vol. 3B, "Enabling HWP").
     fn leave_out_disabled_hwp(&mut self) {
         let Ok(enable) = self.of(&intel::PM_ENABLE) else { return };
         if enable.is_empty()
@@ -141,7 +141,12 @@ impl Msrs {
         {
             return;
         }
-        for register in [&intel::HWP_CAPABILITIES, &intel::HWP_REQUEST, &intel::HWP_STATUS] {
+        for register in [
+            &intel::HWP_CAPABILITIES,
+            &intel::HWP_REQUEST,
+            &intel::HWP_PECI_REQUEST,
+            &intel::HWP_STATUS,
+        ] {
             let off = Missing::not_here(register.to_string(), "MSR 0x770 bit 0 is 0: HWP is off");
             self.answers.insert(register.address, Err(off));
         }

@@ -3,6 +3,7 @@
 //! Sources: Documentation/admin-guide/pm/cpufreq.rst and intel_pstate.rst; drivers/acpi/processor_perflib.c for
 //! `bios_limit`. It cannot tell who set a limit: `scaling_max_freq` shows the lowest of all requests.
 
+mod by_controller;
 mod policy_cap;
 
 use crate::advice::word_list;
@@ -26,13 +27,13 @@ pub(crate) const CHECK: Check = Check {
     doc: "\
 ## What it looks at
 `scaling_max_freq` and `bios_limit` of every cpufreq policy, intel_pstate's `max_perf_pct`, and the maximum in
-IA32_HWP_REQUEST (MSR 0x774), each against the highest clock that can be requested there: `cpuinfo_max_freq`,
-or the nominal clock where the driver keeps boost out of these files (acpi-cpufreq on EPYC). Where the model
-name holds a clock, `cpuinfo_max_freq` itself is held against it. On AMD and Hygon also the highest P-state that
-firmware allows (PStateCurLim, MSR 0xC0010061 bits 2:0), and the limits that the driver for HSMP shows
-(`cclk_freq_limit_input`, `pwr_current_active_freq_limit` with its sources), against the nominal clock; with the power limit and
-the clocks of fabric and memory as evidence. A limit of amd-pstate below `amd_pstate_lowest_nonlinear_freq` saves little: the voltage
-falls no further.
+IA32_HWP_REQUEST (MSR 0x774), or in the request of the management controller that overrules it (0x775, over PECI), each
+against the highest clock that can be requested there: `cpuinfo_max_freq`, or the nominal clock where the driver keeps boost
+out of these files (acpi-cpufreq on EPYC). Where the model name holds a clock, `cpuinfo_max_freq` itself is held against it.
+On AMD and Hygon also the highest P-state that firmware allows (PStateCurLim, MSR 0xC0010061 bits 2:0), and the limits that the
+driver for HSMP shows (`cclk_freq_limit_input`, `pwr_current_active_freq_limit` with its sources), against the nominal clock; with
+the power limit and the clocks of fabric and memory as evidence. A limit of amd-pstate below `amd_pstate_lowest_nonlinear_freq`
+saves little: the voltage falls no further.
 
 ## Why it matters
 A limit holds under any load, with any governor. It is usually a leftover: a power-capping agent, a
@@ -69,7 +70,10 @@ const REACHED: f64 = 0.99;
 const AS_NAMED: f64 = 0.98;
 
 fn run(host: &HostView) -> Verdict {
-    let by_firmware = amd_limits::capped(host);
+    let by_firmware = amd_limits::capped(host).map(|mut found| {
+        found.extend(by_controller::findings(host));
+        found
+    });
     let policies = match &host.cpufreq.policies {
         Ok(policies) => policies,
         Err(missing) => {
