@@ -3,6 +3,7 @@
 //! A plan is carried out step by step, all of it or nothing.
 
 pub mod apply;
+pub mod drafted;
 pub mod drift;
 pub mod opened;
 pub mod persist;

@@ -1,6 +1,6 @@
 //! `fullclock apply`: makes a change, all of it or nothing.
 
-use super::plan::{Drafted, PlanArguments};
+use super::plan::{Draft, PlanArguments};
 use super::{StateArguments, asked, code, command_words};
 use crate::cli::Arguments;
 use crate::commands::bench::{self, BenchArguments};
@@ -105,15 +105,15 @@ pub(crate) fn apply(
 
 /// What would be written, and the files that would make it last.
 fn dry_run(arguments: &Arguments, options: &ApplyArguments) -> Result<ExitCode> {
-    let drafted = Drafted::of(arguments, &options.plan)?;
+    let draft = Draft::of(arguments, &options.plan)?;
     let (state_dir, i_know) = (&*options.state.state_dir, options.plan.i_know);
     let files = match options.persist {
-        true => persist::preview(Lasting { state_dir, i_know }, &drafted.plan),
+        true => persist::preview(Lasting { state_dir, i_know }, &draft.drafted.plan),
         false => Ok(Vec::new()),
     };
-    drafted.print(arguments, &options.plan, files.as_deref().unwrap_or_default())?;
+    draft.print(arguments, &options.plan, files.as_deref().unwrap_or_default())?;
     files?;
-    Ok(code(!drafted.plan.refused.is_empty()))
+    Ok(code(!draft.drafted.plan.refused.is_empty()))
 }
 
 /// The trials that `--prove` asks for: a workload with its options, in one text.

@@ -9,13 +9,10 @@ use anyhow::Result;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap_complete::engine::ArgValueCandidates;
-use engine::change::requested::{asked, planned};
+use engine::change::drafted::{Drafted, drafted};
 use facts::change::Write;
-use facts::{Fact, Subject, Subjects};
-use host::{Answered, CachedSource};
 use report::change::Planned;
 use report::other_tools::{Site, TOOLS, Tool};
-use rules::plan::Plan;
 use std::process::ExitCode;
 
 /// What is to be changed.
@@ -52,43 +49,31 @@ fn tool() -> impl TypedValueParser<Value = &'static Tool> {
 
 pub(crate) fn run(arguments: &Arguments, options: &PlanCommand) -> Result<ExitCode> {
     let PlanCommand { plan: options, tool } = options;
-    let drafted = Drafted::of(arguments, options)?;
+    let draft = Draft::of(arguments, options)?;
     match tool {
-        None => drafted.print(arguments, options, &[])?,
-        Some(tool) => drafted.print_as(arguments, options, tool)?,
+        None => draft.print(arguments, options, &[])?,
+        Some(tool) => draft.print_as(arguments, options, tool)?,
     }
-    Ok(code(!drafted.plan.refused.is_empty()))
+    Ok(code(!draft.drafted.plan.refused.is_empty()))
 }
 
 /// The plan for the host that the options name.
-pub(super) struct Drafted {
+pub(super) struct Draft {
     name: String,
-    pub(super) plan: Plan,
-    unfixed: Vec<(&'static str, String)>,
-    unfound: Vec<&'static str>,
-    /// TuneD's active profiles.
-    tuned_profiles: Fact<Vec<String>>,
+    pub(super) drafted: Drafted,
 }
 
-impl Drafted {
+impl Draft {
     /// Errors: the host cannot be read; something is named that does not exist.
-    pub(super) fn of(arguments: &Arguments, options: &PlanArguments) -> Result<Drafted> {
+    pub(super) fn of(arguments: &Arguments, options: &PlanArguments) -> Result<Draft> {
         let (source, name) = crate::commands::open(arguments)?;
-        let cached = CachedSource::new(&*source);
-        let answered = Answered::new(&cached);
-        let named = named(options);
-        let requested = asked(&answered, named)?;
-        let plan = planned(&answered, &requested, named);
-        crate::commands::refuse_nothing(&answered, &name)?;
-        let unfixed = requested.unfixed(&plan);
-        let tuners = host::view_of(&answered, Subjects::of(&[Subject::Tuners])).tuners;
-        let tuned_profiles = tuners.tuned_profile;
-        Ok(Drafted { name, plan, unfixed, unfound: requested.unfound, tuned_profiles })
+        let drafted = drafted(&*source, &name, named(options))?;
+        Ok(Draft { name, drafted })
     }
 
     /// Prints it as a tool takes it.
     fn print_as(&self, arguments: &Arguments, options: &PlanArguments, tool: &Tool) -> Result<()> {
-        let Drafted { name, plan, unfixed, unfound, tuned_profiles } = self;
+        let Draft { name, drafted: Drafted { plan, unfixed, unfound, tuned_profiles } } = self;
         let head = head(arguments);
         let planned = Planned { name, plan, unfixed, unfound, files: &[] };
         let site = Site { began: &head.began, tuned_profiles };
@@ -102,7 +87,7 @@ impl Drafted {
         options: &PlanArguments,
         files: &[Write],
     ) -> Result<()> {
-        let Drafted { name, plan, unfixed, unfound, .. } = self;
+        let Draft { name, drafted: Drafted { plan, unfixed, unfound, .. } } = self;
         let destination = options.result.destination(&arguments.output)?;
         destination.print(&match destination.format() {
             None => report::change::plan_json(&head(arguments), plan, unfixed)?,
