@@ -97,3 +97,25 @@ fn explained(document: &mut Document, explanation: &Explanation) {
         document.note(format!("Checks that look for the cause: {checks}"));
     }
 }
+
+/// No id is as long.
+const LONGEST_WORD: usize = 64;
+
+/// Says that neither an id nor a line is known, and names the id that is spelled nearly so, if there is one.
+pub fn unknown(subject: &str) -> String {
+    let shown: String = subject.chars().take(60).collect();
+    let word = subject.to_lowercase();
+    let distance = |id: &str| strsim::damerau_levenshtein(&word, id);
+    // A distance takes the product of both lengths.
+    let is_word = word.len() <= LONGEST_WORD;
+    let ids = documentation::entries().map(|it| it.id).filter(|_| is_word);
+    let near = ids.min_by_key(|id| distance(id));
+    match near.filter(|id| distance(id) <= id.len() / 4) {
+        Some(id) => {
+            format!("fullclock does not know {shown:?}; did you mean `fullclock explain {id}`?")
+        }
+        None => format!(
+            "fullclock does not know {shown:?}: `fullclock explain` lists the ids, `fullclock explain --help` the lines"
+        ),
+    }
+}

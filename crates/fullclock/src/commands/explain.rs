@@ -15,9 +15,6 @@ use std::process::ExitCode;
 /// Pasted text is a line or a screen; more than this is a file given by mistake.
 const LONGEST_TEXT: u64 = 1 << 20;
 
-/// No id is as long.
-const LONGEST_WORD: usize = 64;
-
 /// The options of `fullclock explain`.
 #[derive(Args, Debug)]
 pub(crate) struct ExplainOptions {
@@ -52,7 +49,7 @@ pub(super) fn run(arguments: &Arguments, options: &ExplainOptions) -> Result<Exi
             Some(format) => explain::explanation(first, others).render(format),
         }
     } else {
-        bail!("{}", unknown_subject(subject.trim()));
+        bail!(explain::unknown(subject.trim()));
     };
     destination.print(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -66,25 +63,6 @@ fn from_stdin() -> Result<String> {
         bail!("standard input is empty: pipe the line to explain into `fullclock explain -`");
     }
     Ok(text)
-}
-
-/// Names the id that is spelled nearly so, if there is one.
-fn unknown_subject(subject: &str) -> String {
-    let shown: String = subject.chars().take(60).collect();
-    let word = subject.to_lowercase();
-    let distance = |id: &str| strsim::damerau_levenshtein(&word, id);
-    // A distance takes the product of both lengths.
-    let is_word = word.len() <= LONGEST_WORD;
-    let ids = documentation::entries().map(|it| it.id).filter(|_| is_word);
-    let near = ids.min_by_key(|id| distance(id));
-    match near.filter(|id| distance(id) <= id.len() / 4) {
-        Some(id) => {
-            format!("fullclock does not know {shown:?}; did you mean `fullclock explain {id}`?")
-        }
-        None => format!(
-            "fullclock does not know {shown:?}: `fullclock explain` lists the ids, `fullclock explain --help` the lines"
-        ),
-    }
 }
 
 pub(super) const EXAMPLES: &str = "\
