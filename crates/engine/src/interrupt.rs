@@ -10,7 +10,7 @@ use signal_hook::low_level::emulate_default_handler;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 /// Listens for the user's wish to stop.
@@ -46,6 +46,14 @@ impl Interrupt {
         Ok(Interrupt { signals: receiver, is_wanted: Cell::new(false), flag })
     }
 
+    /// One that no signal sets off: for work of which a program does several at the same time, and may end any.
+    pub fn by_hand() -> (Interrupt, Stop) {
+        let (sender, receiver) = mpsc::channel();
+        let flag = Arc::new(AtomicBool::new(false));
+        let stop = Stop { sender, flag: Arc::clone(&flag) };
+        (Interrupt { signals: receiver, is_wanted: Cell::new(false), flag }, stop)
+    }
+
     /// Set once the user wants to stop.
     pub fn flag(&self) -> &AtomicBool {
         &self.flag
@@ -62,5 +70,38 @@ impl Interrupt {
             }
         }
         self.is_wanted.get()
+    }
+}
+
+/// Sets off the [`Interrupt`] that it was made with.
+pub struct Stop {
+    sender: Sender<()>,
+    flag: Arc<AtomicBool>,
+}
+
+impl Stop {
+    /// Ends what waits, and what looks at the flag.
+    pub fn stop(&self) {
+        self.flag.store(true, Ordering::Relaxed);
+        // Where nothing waits any more, there is nothing to end.
+        self.sender.send(()).ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_ends_when_it_is_stopped_by_hand_and_stays_ended() {
+        let (interrupt, stop) = Interrupt::by_hand();
+        assert!(!interrupt.wait(Duration::from_millis(1)));
+        std::thread::scope(|scope| {
+            scope.spawn(|| stop.stop());
+            assert!(interrupt.wait(Duration::from_secs(60)));
+        });
+        assert!(interrupt.wait(Duration::ZERO) && interrupt.flag().load(Ordering::Relaxed));
+        drop(stop);
+        assert!(interrupt.wait(Duration::ZERO));
     }
 }
