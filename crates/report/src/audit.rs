@@ -185,7 +185,7 @@ fn head(id: &str, cpus: Option<&Scope>, confidence: Confidence) -> Text {
     head
 }
 
-fn item(check: &Check, finding: &Finding) -> Item {
+pub(crate) fn item(check: &Check, finding: &Finding) -> Item {
     let head = head(check.id, finding.cpus.as_ref(), finding.confidence);
     let mut body = vec![Block::paragraph(&*finding.message)];
     seen(&mut body, [finding]);
@@ -236,7 +236,7 @@ fn cost(body: &mut Vec<Block>, finding: &Finding) {
 }
 
 /// What the site has decided about: each finding in a line, with the decision; and decisions whose day is over.
-fn decided(document: &mut Document, audit: &Audit) {
+pub(crate) fn decided(document: &mut Document, audit: &Audit) {
     if !audit.suppressed.is_empty() {
         document.heading("Suppressed by the configuration");
     }
@@ -254,7 +254,7 @@ fn decided(document: &mut Document, audit: &Audit) {
 }
 
 /// What the site says about amounts, where it is not the default.
-fn of_site(document: &mut Document, host: &HostView) {
+pub(crate) fn of_site(document: &mut Document, host: &HostView) {
     for (threshold, value) in host.thresholds.set() {
         let (check, unit, default) = (threshold.check, threshold.unit, threshold.default);
         document.note(format!(
@@ -313,15 +313,15 @@ fn unknown(document: &mut Document, audit: &Audit, detail: Detail) {
 }
 
 /// Unknown checks that one and the same step would make known.
-struct Group<'a> {
+pub(crate) struct Group<'a> {
     /// The step; `None` where nobody can do anything.
     remedy: Option<&'static str>,
     /// The checks, each with the fact that was missing.
-    checks: Vec<(&'static Check, &'a Missing)>,
+    pub(crate) checks: Vec<(&'static Check, &'a Missing)>,
 }
 
 impl Group<'_> {
-    fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let n = counted_all(&self.checks, "check");
         match self.remedy {
             Some(remedy) => format!("{n}: {remedy}"),
@@ -336,7 +336,7 @@ impl Group<'_> {
 }
 
 /// Unknown checks by remedy, the most helpful one first, those beyond remedy last.
-fn by_remedy(audit: &Audit) -> Vec<Group<'_>> {
+pub(crate) fn by_remedy(audit: &Audit) -> Vec<Group<'_>> {
     let mut groups: BTreeMap<Option<&'static str>, Vec<_>> = BTreeMap::new();
     for (check, missing) in &audit.unknown {
         groups.entry(missing.remedy()).or_default().push((*check, missing));

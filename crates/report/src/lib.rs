@@ -5,6 +5,7 @@
 
 pub mod audit;
 pub mod bench;
+pub mod brief;
 pub mod certificate;
 pub mod change;
 mod chart;

@@ -4,6 +4,7 @@ use super::{REACHED, with_cost};
 use crate::commands;
 use crate::finding::{Confidence, Finding};
 use crate::loss_scale::{self, Lost};
+use crate::party::Party;
 use facts::msr::hwp::{Capabilities, ControllerRequest, Limit};
 use facts::msr::intel;
 use facts::{CpuSet, HostView};
@@ -44,6 +45,9 @@ pub(super) fn findings(host: &HostView) -> Vec<Finding> {
         );
         let lost = Lost::of_what_is_left(share, are_many);
         let mut finding = Finding::of_lost(lost, Confidence::High, message)
+            .held_by(Party::ManagementController)
+            .by_means_of(format!("its request over PECI (level {max} of {reachable})"))
+            .to_do("find whose budget the management controller keeps")
             .command(&commands::BMC_LIMIT, "")
             .fix_lasting("find out whose budget the controller keeps: its page for power, Redfish, or the power management of the rack; see bmc-power-cap");
         for (cpu, value) in cpus {
