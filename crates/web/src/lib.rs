@@ -17,8 +17,8 @@
 //!
 //! Every connection has a place among the others (peers, limits), every request passes the gate (gate, credentials, client).
 //!
-//! Nothing here prints, and nothing changes the host or a result, not even an index. Asynchronous code is in this crate only: it
-//! waits for browsers, threads do the work.
+//! Nothing here prints, and nothing changes the host or a result, not even an index. Asynchronous code waits for browsers,
+//! threads do the work.
 #![forbid(unsafe_code)]
 
 mod accept;

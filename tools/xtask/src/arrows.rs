@@ -75,7 +75,8 @@ const CRATES: &[(&str, &[&str])] = &[
     ("report", &["facts", "lab", "rules"]),
     ("engine", &["facts", "host", "lab", "rules"]),
     ("web", &["engine", "facts", "host", "lab", "report", "rules"]),
-    ("fullclock", &["engine", "facts", "host", "lab", "report", "rules", "web"]),
+    ("mcp", &["engine", "facts", "host", "lab", "report", "rules"]),
+    ("fullclock", &["engine", "facts", "host", "lab", "mcp", "report", "rules", "web"]),
 ];
 
 /// Modules of one crate in layers: each imports from those before it and from none after it.

@@ -71,6 +71,11 @@ const FOREIGN: &[Foreign] = &[
     },
     Foreign {
         options: HOST,
+        commands: &["mcp"],
+        instead: "the client names a copy or a capture where it asks, by `path`",
+    },
+    Foreign {
+        options: HOST,
         commands: &["ipmi"],
         instead: "the controller is that of this machine; `ssh HOST fullclock ipmi` asks another's",
     },
@@ -112,6 +117,7 @@ const FOREIGN: &[Foreign] = &[
             "ipmi",
             "ledger",
             "manual",
+            "mcp",
             "net",
             "noise",
             "plan",
@@ -152,6 +158,7 @@ const FOREIGN: &[Foreign] = &[
             "history",
             "ipmi",
             "manual",
+            "mcp",
             "net",
             "race",
             "report",
@@ -180,6 +187,11 @@ const FOREIGN: &[Foreign] = &[
         options: &["json"],
         commands: &["net server"],
         instead: "`fullclock net client --json` prints the result of both ends",
+    },
+    Foreign {
+        options: &["json", "color", "quiet"],
+        commands: &["mcp"],
+        instead: "standard output is the protocol, which is JSON",
     },
     Foreign { options: &["color"], commands: &["capture"], instead: "a capture is plain text" },
     Foreign {

@@ -16,6 +16,7 @@ mod history;
 mod ipmi;
 pub(crate) mod ledger;
 pub(crate) mod manual;
+mod mcp;
 mod net;
 mod noise;
 mod overview;
@@ -172,6 +173,13 @@ enum Command {
     /// to know a token.
     #[command(after_help = serve::EXAMPLES)]
     Serve(serve::ServeArguments),
+    /// Answer an assistant's questions (Model Context Protocol)
+    ///
+    /// A client starts it and speaks to it on standard input and output. It audits this machine or a copy of another, explains, plans,
+    /// measures where CPU time goes, and compares results. Reads only: it has no tool that changes a setting or removes a result.
+    /// Ends when the client closes standard input.
+    #[command(after_help = mcp::EXAMPLES)]
+    Mcp(mcp::McpArguments),
     /// Query the management controller (BMC): response times, sensors, power limit
     ///
     /// Needs root and the drivers (`modprobe -a ipmi_si ipmi_devintf`). Each question costs CPU time where the kernel polls for answers.
@@ -285,6 +293,7 @@ pub(crate) fn run(invocation: &Invocation) -> Result<ExitCode> {
         Some(Command::Race(options)) => race::run(arguments, options),
         Some(Command::Agent(options)) => agent::run(arguments, options),
         Some(Command::Serve(options)) => serve::run(arguments, options),
+        Some(Command::Mcp(options)) => mcp::run(arguments, options),
         Some(Command::Certificate(options)) => certificate::run(arguments, options),
         Some(Command::Plan(options)) => change::plan::run(arguments, options),
         Some(Command::Apply(options)) => change::apply::run(arguments, options),

@@ -75,7 +75,10 @@ const TASKS: &[Task] = &[
             ("history", Effect::Safe),
         ],
     },
-    Task { title: "Serve", commands: &[("serve", Effect::Safe), ("agent", Effect::Busy)] },
+    Task {
+        title: "Serve",
+        commands: &[("serve", Effect::Safe), ("mcp", Effect::Safe), ("agent", Effect::Busy)],
+    },
 ];
 
 const LEGEND: &str = "safe: only reads. busy: occupies CPUs, disks or a network, not for production. WRITES: changes settings, which \
