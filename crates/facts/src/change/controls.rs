@@ -2,7 +2,7 @@
 //!
 //! Sources: Documentation/admin-guide/pm/cpufreq.rst, intel_pstate.rst, amd-pstate.rst, cpuidle.rst and
 //! intel_uncore_frequency_scaling.rst, Documentation/admin-guide/sysctl/, Documentation/core-api/workqueue.rst,
-//! Documentation/core-api/irq/irq-affinity.rst, Documentation/ABI/.
+//! Documentation/core-api/irq/irq-affinity.rst, Documentation/admin-guide/cgroup-v2.rst (cpuset.cpus.partition), Documentation/ABI/.
 
 use super::{Aim, Target, Write};
 use crate::parse::trimmed;
@@ -47,6 +47,7 @@ pub const WRITABLE: &[&str] = &[
     "/sys/devices/system/cpu/intel_uncore_frequency/*/max_freq_khz",
     "/sys/devices/system/clocksource/clocksource0/current_clocksource",
     "/sys/devices/virtual/workqueue/cpumask",
+    "/sys/fs/cgroup/*/cpuset.cpus.partition",
     "/sys/module/ipmi_si/parameters/kipmid_max_busy_us",
     "/proc/irq/*/smp_affinity_list",
     "/proc/sys/vm/stat_interval",

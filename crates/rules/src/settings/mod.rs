@@ -11,6 +11,7 @@ mod governor_tunable;
 mod idle_governor;
 mod idle_state;
 mod irq_affinity;
+mod isolated_partition;
 mod kipmid_max_busy;
 mod on_demand_modulation;
 mod perf_pct;
@@ -58,6 +59,7 @@ pub const SETTINGS: &[&Setting] = &[
     &pm_qos::RESUME_LATENCY,
     &pm_qos::CPU_DMA_LATENCY,
     &cpu_online::SETTING,
+    &isolated_partition::SETTING,
     &irq_affinity::SETTING,
     &workqueue_cpumask::SETTING,
     &task_affinity::KERNEL_THREAD_AFFINITY,

@@ -52,6 +52,8 @@ const HOST: &str = "
     /sys/devices/system/clocksource/clocksource0/current_clocksource hpet
     /sys/devices/system/clocksource/clocksource0/available_clocksource tsc hpet
     /sys/devices/virtual/workqueue/cpumask 3
+    /sys/fs/cgroup/db.slice/cpuset.cpus.partition member
+    /sys/fs/cgroup/db.slice/cpuset.cpus 1
     /sys/module/ipmi_si/parameters/kipmid_max_busy_us 0
 ";
 
@@ -75,6 +77,7 @@ const ROWS: &str = "
     resume-latency=50us@0 | cpu0/power/pm_qos_resume_latency_us: n/a -> 50 | none@0 | 0 0us 50 -1us 2147483647us n/a
     cpu-dma-latency=20us | /dev/cpu_dma_latency: none -> 20 | - | -1us 2000000001us 20ms
     cpu-online=on | cpu2/online: 0 -> 1 | - | yes on@9
+    isolated-partition=db.slice | /sys/fs/cgroup/db.slice/cpuset.cpus.partition: member -> isolated | db.slice:member | : db.slice:on a/b ..
     irq-affinity=0 | /proc/irq/24/smp_affinity_list: 0-1 -> 0, if taken | - | 5 x
     workqueue-cpumask=0 | /sys/devices/virtual/workqueue/cpumask: 3 -> 1 | 0-1 | 0x 0x0 0xg x 40
     stat-interval=60 | /proc/sys/vm/stat_interval: 1 -> 60 | 1 | 0 -1 1s 2147484
