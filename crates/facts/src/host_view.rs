@@ -8,6 +8,7 @@ use crate::cpu::delivered::Delivered;
 use crate::cpu::energy_bias::{EnergyBias, Preference};
 use crate::cpu::mobile::is_mobile;
 use crate::cpu::pstate::Pstate;
+use crate::cpu::thermal_zone::ThermalZone;
 use crate::cpu::throttling::Throttling;
 use crate::cpu::topology::Topology;
 use crate::links::infiniband::Infiniband;
@@ -75,6 +76,8 @@ pub struct HostView {
     pub delivered: Delivered,
     /// Cooling devices that stop or slow CPUs.
     pub cooling: Fact<Vec<CoolingDevice>>,
+    /// Zones with passive trip points. Read only where a cooling device is on.
+    pub thermal_zones: Fact<Vec<ThermalZone>>,
     /// Idle states and what limits their use.
     pub cpuidle: Cpuidle,
     /// Which CPUs are kept free of other work.

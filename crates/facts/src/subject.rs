@@ -38,9 +38,9 @@ pub enum Subject {
     Throttling,
     /// `delivered`, and of `cpufreq` the clocks that are read from the hardware. An audit of this machine looks at counters twice.
     Delivered,
-    /// `cooling`.
+    /// `cooling` and `thermal_zones`.
     Cooling,
-    /// `cooling`, where a policy may not run at its highest clock, which a cooling device may be the reason of.
+    /// The same, where a policy may not run at its highest clock, which a cooling device may be the reason of.
     CoolingOfLimits,
     /// Of `cpuidle`: the driver and the governor.
     IdleDriver,

@@ -64,6 +64,7 @@ impl HostView {
                 feedback: no_cpu("feedback_ctrs"),
             },
             cooling: none("cooling devices"),
+            thermal_zones: none("thermal zones"),
             cpuidle: cpuidle(),
             isolation: isolation(),
             scheduler: Scheduler {

@@ -8,6 +8,7 @@ pub mod energy_bias;
 pub mod idle_limits;
 pub mod model_names;
 pub mod set;
+pub mod thermal_zone;
 pub mod throttling;
 pub mod topology;
 

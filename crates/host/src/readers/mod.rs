@@ -130,7 +130,7 @@ const READERS: &[Reader] = &[
     reader(Subject::Throttling, &[Subject::Cpuinfo, Subject::Groups], |source, host| {
         host.throttling = thermal::read_throttling(source, &host.cpuinfo, &host.topology);
     }),
-    reader(Subject::Cooling, &[], |source, host| host.cooling = thermal::read_cooling(source)),
+    reader(Subject::Cooling, &[], thermal::read_cooling),
     reader(Subject::CoolingOfLimits, &[Subject::Limits], thermal::read_cooling_of_limits),
     reader(Subject::Ipmi, &[Subject::Processes], |source, host| {
         host.ipmi = ipmi::read(source, &host.processes);

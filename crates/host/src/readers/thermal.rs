@@ -4,6 +4,7 @@ use crate::Source;
 use facts::cpu::cooling::{CoolingDevice, Kind};
 use facts::cpu::cpufreq::Policy;
 use facts::cpu::cpuinfo::CpuInfo;
+use facts::cpu::thermal_zone::{ThermalZone, is_in_use};
 use facts::cpu::throttling::{OCC_REASONS, Occ, OccReason, Throttled, Throttling};
 use facts::cpu::topology::Topology;
 use facts::{CpuSet, Fact, HostView, Missing, PerCpu, parse};
@@ -11,9 +12,48 @@ use std::time::Duration;
 
 const FOLDER: &str = "/sys/class/thermal";
 
-pub(super) fn read_cooling(source: &dyn Source) -> Fact<Vec<CoolingDevice>> {
+pub(super) fn read_cooling(source: &dyn Source, host: &mut HostView) {
+    host.cooling = cooling(source);
+    let is_on = |it: &CoolingDevice| it.level().is_ok_and(|level| level > 0);
+    host.thermal_zones = match &host.cooling {
+        Ok(devices) if devices.iter().any(is_on) => zones(source),
+        _ => Err(Missing::not_here("cooling by a thermal zone", "no cooling device is on")),
+    };
+}
+
+fn cooling(source: &dyn Source) -> Fact<Vec<CoolingDevice>> {
     let numbers = source.numbered(FOLDER, "cooling_device")?;
     Ok(numbers.into_iter().filter_map(|number| device(source, number)).collect())
+}
+
+/// Zones with a passive trip point in use.
+fn zones(source: &dyn Source) -> Fact<Vec<ThermalZone>> {
+    let numbers = source.numbered(FOLDER, "thermal_zone")?;
+    Ok(numbers.into_iter().filter_map(|number| zone(source, number)).collect())
+}
+
+fn zone(source: &dyn Source, number: u32) -> Option<ThermalZone> {
+    /// THERMAL_MAX_TRIPS of include/linux/thermal.h had been 12.
+    const MOST_TRIPS: u32 = 32;
+    let folder = format!("{FOLDER}/thermal_zone{number}");
+    let line = |file: &str| source.parsed(&format!("{folder}/{file}"), parse::line).ok();
+    let mut passive = Vec::new();
+    for trip in 0..MOST_TRIPS {
+        let Some(kind) = line(&format!("trip_point_{trip}_type")) else { break };
+        let path = format!("{folder}/trip_point_{trip}_temp");
+        if kind == "passive"
+            && let Ok(temperature) = source.parsed(&path, parse::signed)
+            && is_in_use(temperature)
+        {
+            passive.push((trip, temperature));
+        }
+    }
+    (!passive.is_empty()).then(|| ThermalZone {
+        kind: line("type").unwrap_or_default(),
+        temperature: source.parsed(&format!("{folder}/temp"), parse::signed),
+        passive,
+        folder: folder.clone(),
+    })
 }
 
 /// Reads them only if a policy may not run at its highest clock: a large machine has a device for each CPU.
@@ -21,12 +61,14 @@ pub(super) fn read_cooling_of_limits(source: &dyn Source, host: &mut HostView) {
     let is_free = |it: &Policy| matches!((&it.scaling_max, &it.cpuinfo_max), (Ok(limit), Ok(highest)) if limit >= highest);
     // A caller that wanted all cooling devices has them.
     if host.cooling.as_ref().is_err_and(Missing::is_unasked) {
-        host.cooling = match &host.cpufreq.policies {
+        match &host.cpufreq.policies {
             Ok(policies) if policies.iter().all(is_free) => {
-                Err(Missing::not_here("cooling of a clock", "no policy is below its highest clock"))
+                let none = "no policy is below its highest clock";
+                host.cooling = Err(Missing::not_here("cooling of a clock", none));
+                host.thermal_zones = Err(Missing::not_here("cooling of a clock", none));
             }
-            _ => read_cooling(source),
-        };
+            _ => read_cooling(source, host),
+        }
     }
 }
 
@@ -193,5 +235,23 @@ mod tests {
         assert!(is_read("2999999"));
         assert!(!is_read("3000000"));
         assert!(is_read("!denied"));
+    }
+
+    #[test]
+    fn zones_are_read_while_something_cools_and_without_placeholders() {
+        let (device, zone) =
+            ("//- /sys/class/thermal/cooling_device0", "//- /sys/class/thermal/thermal_zone0");
+        let read = |state: u32| {
+            let text = format!(
+                "{device}/type\nProcessor\n{device}/cur_state\n{state}\n{zone}/type\nacpitz\n{zone}/temp\n52000\n\
+                 {zone}/trip_point_0_type\npassive\n{zone}/trip_point_0_temp\n-274000\n\
+                 {zone}/trip_point_1_type\npassive\n{zone}/trip_point_1_temp\n90000\n"
+            );
+            let host = Captured::excerpt(&text).unwrap();
+            view_of(&host, Subjects::of(&[Subject::Cooling])).thermal_zones
+        };
+        let zones = read(1).unwrap();
+        assert_eq!((zones.len(), zones[0].passive.as_slice()), (1, [(1, 90_000)].as_slice()));
+        assert!(read(0).is_err_and(|it| it.is_absence()));
     }
 }

@@ -84,12 +84,7 @@ pub(super) fn capped(host: &HostView, cap: &Cap, policies: &[&Policy], are_many:
         finding.held_by(Party::Firmware).to_do("find whose budget the firmware keeps, in the log of the management controller").command(&commands::BMC_EVENTS, "").fix_lasting("find out first whose budget it keeps: the firmware requests it (ACPI _PPC) for a power cap, a lost power supply or a cooling fault, \
                      which the BMC's log names, or for the power profile of its setup. `processor.ignore_ppc=1` on the boot line makes Linux ignore it, and overrides that protection")
     } else if let Some((path, level)) = passive_cooling(host, &cpus) {
-        finding
-            .evidence(path, level)
-            .command(&commands::THERMAL_ZONES, "")
-            .held_by(Party::Physics)
-            .to_do("fix the cooling")
-            .fix_lasting("the kernel lowers it to cool the machine: fix the cooling")
+        cooled(host, finding.evidence(path, level))
     } else if policies.iter().copied().any(may_be_of_firmware) {
         finding.fix_lasting("look at bios_limit in the same folder: if it is as low, the firmware sets the limit; if not, a program wrote it")
     } else {
@@ -98,10 +93,75 @@ pub(super) fn capped(host: &HostView, cap: &Cap, policies: &[&Policy], are_many:
     finding.on(cpus, host.topology.n_online())
 }
 
+/// Below this no processor needs cooling: a passive trip point there is the firmware's mistake, or was written by somebody.
+const TOO_LOW: i64 = 60_000;
+
+/// Names the zone that has reached its trip point; one that was reached while nothing is hot is the cause.
+fn cooled(host: &HostView, finding: Finding) -> Finding {
+    const FIX: &str = "the kernel lowers it to cool the machine: fix the cooling";
+    let finding = finding.command(&commands::THERMAL_ZONES, "");
+    let finding = finding.held_by(Party::Physics).to_do("fix the cooling");
+    let zones = host.thermal_zones.as_deref().unwrap_or_default();
+    let reached = zones.iter().filter_map(|it| Some((it, it.reached()?)));
+    let Some((zone, (number, trip, temperature))) = reached.min_by_key(|(_, it)| it.1) else {
+        return finding.fix_lasting(FIX);
+    };
+    let finding = finding
+        .evidence(format!("{}/temp", zone.folder), temperature)
+        .evidence(format!("{}/trip_point_{number}_temp", zone.folder), trip);
+    if trip >= TOO_LOW {
+        return finding.fix_lasting(FIX);
+    }
+    let finding = finding.held_by(Party::Firmware).to_do("update the firmware, whose trip point is no heat");
+    finding.fix_lasting(format!(
+        "the passive trip point of {} is {} °C, which is no heat: a firmware update, or `thermal.psv=` with a temperature in degrees on the boot line",
+        zone.kind,
+        trip / 1000
+    ))
+}
+
 /// Passive cooling that is on: of ACPI, whose first three steps lower `scaling_max_freq` by 20 % each (drivers/acpi/processor_thermal.c), or
 /// of a device tree, which goes down the table of a policy (drivers/thermal/cpufreq_cooling.c).
 fn passive_cooling(host: &HostView, cpus: &CpuSet) -> Option<(String, u64)> {
     let devices = host.cooling.as_deref().unwrap_or_default();
     let on = devices.iter().filter(|it| it.may_lower_clock_of(cpus));
     on.filter_map(|it| Some((it.state_path(), it.level().ok()?))).find(|(_, level)| *level > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::CHECK;
+    use crate::fixture::findings;
+
+    /// A policy at half of its clock, by passive cooling, with a zone at 52 °C.
+    fn host(trip: &str) -> String {
+        let policy = "//- /sys/devices/system/cpu/cpufreq/policy0";
+        let (device, zone) =
+            ("//- /sys/class/thermal/cooling_device0", "//- /sys/class/thermal/thermal_zone0");
+        format!(
+            "//- /sys/devices/system/cpu/online\n0\n{policy}/affected_cpus\n0\n{policy}/scaling_driver\nacpi-cpufreq\n\
+             {policy}/cpuinfo_max_freq\n3000000\n{policy}/scaling_max_freq\n1500000\n{policy}/bios_limit\n3000000\n\
+             {device}/type\nProcessor\n{device}/cur_state\n2\n\
+             {zone}/type\nacpitz\n{zone}/temp\n52000\n{zone}/trip_point_0_type\ncritical\n{zone}/trip_point_0_temp\n105000\n\
+             {zone}/trip_point_1_type\npassive\n{zone}/trip_point_1_temp\n{trip}\n"
+        )
+    }
+
+    fn lasting(trip: &str) -> String {
+        findings(&CHECK, &host(trip)).remove(0).fix.lasting.unwrap()
+    }
+
+    #[test]
+    fn a_trip_point_that_is_no_heat_is_named() {
+        assert!(lasting("45000").starts_with("the passive trip point of acpitz is 45 °C"));
+        let finding = findings(&CHECK, &host("45000")).remove(0);
+        let read: Vec<&str> = finding.evidence.iter().map(|it| it.value.as_str()).collect();
+        assert!(read.ends_with(&["2", "52000", "45000"]), "{read:?}");
+    }
+
+    #[test]
+    fn one_that_was_not_reached_and_a_placeholder_are_not() {
+        let cooled = "the kernel lowers it to cool the machine: fix the cooling";
+        assert_eq!([lasting("90000"), lasting("-274000"), lasting("0")], [cooled; 3]);
+    }
 }
