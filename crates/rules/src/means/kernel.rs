@@ -62,6 +62,7 @@ pub(super) const LOCKDOWN: Means = Means {
         text: "changes of registers, and files of debugfs",
         checks: &[
             "lazy-preemption",
+            "fair-server-tick",
             "prochot-asserted",
             "power-limit-reached",
             "thermal-throttling",

@@ -37,7 +37,12 @@ pub(super) const CGROUPS: Means = Means {
     kind: Kind::Mount,
     adds: Adds {
         text: "CPU quotas, and what they take",
-        checks: &["cgroup-quota-throttling"],
+        checks: &[
+            "cgroup-quota-throttling",
+            "clamped-utilization",
+            "core-scheduling-idle",
+            "invalid-partition",
+        ],
         losses: &["cgroup-quota"],
         commands: &["audit", "ledger", "race"],
         ..NONE
@@ -58,6 +63,7 @@ pub(super) const DEBUGFS: Means = Means {
         text: "the preemption model in force; on Intel's servers since Granite Rapids, what has held the clock down",
         checks: &[
             "lazy-preemption",
+            "fair-server-tick",
             "prochot-asserted",
             "power-limit-reached",
             "thermal-throttling",

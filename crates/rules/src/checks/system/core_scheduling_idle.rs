@@ -28,7 +28,7 @@ The severity is that of the share of the needed time that was lost so, a step lo
 meanwhile and runs faster. From 1 % on it is reported.
 
 ## When to leave it alone
-Where several owners share the machine and SMT stays on: it is the protection that was wanted, and turning SMT off costs more. Guests with
+Where several owners share the machine and SMT stays on: it protects them from each other, and turning SMT off costs more. Guests with
 an even number of virtual CPUs, bound to whole cores, lose least.
 ",
     references: &[
