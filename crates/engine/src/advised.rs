@@ -1,7 +1,9 @@
 //! The audit of a host with what its findings advise there.
 
+use crate::copies::refuse_nothing;
+use anyhow::Result;
 use facts::HostView;
-use host::Source;
+use host::{Answered, Source};
 use rules::advice;
 use rules::audit::Audit;
 use rules::config::Config;
@@ -19,6 +21,22 @@ pub fn ask(source: &dyn Source, host: &HostView) {
 /// Whether a file is the kernel's own.
 pub fn is_of_kernel(path: &str) -> bool {
     !path.starts_with("/etc/") && !path.starts_with("/usr/")
+}
+
+/// The host called `name`, and its audit by the configuration of its site, on this day.
+///
+/// Errors: the source holds no host.
+pub fn looked_at(
+    source: &dyn Source,
+    name: &str,
+    config: &Config,
+    today: &str,
+) -> Result<(HostView, Audit)> {
+    let answered = Answered::new(source);
+    let mut host = host::view(&answered);
+    refuse_nothing(&answered, name)?;
+    let audit = audit_of_site(&answered, &mut host, config, today);
+    Ok((host, audit))
 }
 
 /// Audits what is known of a host, and asks the same source for the files that the advice is planned from.

@@ -9,7 +9,6 @@ use anyhow::{Error, Result, bail};
 use clap::Args;
 use engine::advised;
 use facts::{HostView, secrets};
-use host::Answered;
 use report::document::Format;
 use report::monitoring::{Audited, FORMATS, Plugin, State};
 use rules::audit::Audit;
@@ -36,11 +35,8 @@ fn judge(arguments: &Arguments, options: &AuditOptions) -> Result<ExitCode> {
     let config = config::of_host(arguments)?;
     let (host, audit, name) = output::with_progress(&arguments.output, what, || {
         let (source, name) = super::open_with_controller(arguments)?;
-        let answered = Answered::new(&*source);
-        let mut host = host::view(&answered);
-        super::refuse_nothing(&answered, &name)?;
         let today = config::today(arguments.began);
-        let audit = advised::audit_of_site(&answered, &mut host, &config, &today);
+        let (host, audit) = advised::looked_at(&*source, &name, &config, &today)?;
         anyhow::Ok((host, audit, name))
     })?;
     let fail_on = arguments.audit.fail_on();

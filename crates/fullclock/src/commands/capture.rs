@@ -5,6 +5,7 @@ use crate::new_file::{self, Readers};
 use crate::output;
 use anyhow::Result;
 use engine::advised::is_of_kernel;
+use engine::copies::refuse_nothing;
 use host::{Answered, Recording};
 use std::path::Path;
 use std::process::ExitCode;
@@ -17,7 +18,7 @@ pub(super) fn run(arguments: &Arguments, file: Option<&Path>, force: bool) -> Re
         let answered = Answered::new(&*source);
         let recording = Recording::new(&answered);
         host::view(&recording);
-        super::refuse_nothing(&answered, &name)?;
+        refuse_nothing(&answered, &name)?;
         let mut reads = rules::settings::reads().into_iter().collect::<Vec<_>>();
         // Files of configuration are left out: a user wrote them, and no rule knows what is private in them.
         reads.retain(|it| is_of_kernel(it));

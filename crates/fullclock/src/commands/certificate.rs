@@ -4,7 +4,7 @@
 //! that it is unknown whether they are of the same one.
 
 use super::change::StateArguments;
-use super::{bytes_of, compare};
+use super::compare;
 use crate::cli::Arguments;
 use crate::complete;
 use crate::head::head;
@@ -16,6 +16,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCandidates;
 use engine::change::opened::program;
 use engine::clock::since_1970;
+use engine::copies::bytes_of;
 use engine::earlier::{earlier_runs, folders_of};
 use host::change::{Access, Journal, Machine};
 use lab::compare::{Side, Terms};

@@ -29,12 +29,12 @@ pub(crate) use foreign::{command, parse};
 
 use crate::cli::{Arguments, cpu_list};
 use crate::output;
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::{Parser, Subcommand};
+use engine::copies;
 use facts::CpuSet;
-use host::{Answered, Captured, Live, Source, WithController};
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use host::{Live, Source, WithController};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Finds what keeps a server's CPUs below the clock they were bought for, and says what each cause costs.
@@ -333,61 +333,17 @@ fn open_as(
     if arguments.host.root.is_some() && arguments.host.host.is_some() {
         bail!("--root and --host name two hosts; give one of them");
     }
-    if let Some(path) = &arguments.host.root {
-        let name = path.display().to_string();
-        let source = host::open_root(path)?;
-        let [own, others @ ..] = source.roots() else { return Ok((source, name)) };
-        if others.is_empty() {
-            return Ok((source, name));
-        }
-        let note =
-            format!("{name} holds other hosts, too; --root PATH takes one: {}", others.join(", "));
-        output::note(&arguments.output, &note);
-        let own = own.clone();
-        return Ok((source, own));
-    }
-    if let Some(path) = &arguments.host.host {
-        let name = path.display().to_string();
-        let captured =
-            Captured::parse(&text_of(path)?).with_context(|| format!("--host {name}"))?;
-        return Ok((Box::new(captured), name));
-    }
-    Ok((this_machine(), "this machine".to_owned()))
-}
-
-/// A copy of a host that answers nothing is none: "no findings" would be said of any tarball.
-fn refuse_nothing(answered: &Answered<'_>, name: &str) -> Result<()> {
-    match answered.nothing() {
-        Some(what) => bail!("{name} holds no facts of a host: {what} is there"),
-        None => Ok(()),
-    }
-}
-
-/// A capture of 4,096 CPUs has some 100 MiB; more is a file given by mistake, or a device.
-const LARGEST_CAPTURE: u64 = 1 << 30;
-
-/// The text of a capture that the user named.
-fn text_of(path: &Path) -> Result<String> {
-    let name = path.display();
-    let Some(bytes) = bytes_of(path, LARGEST_CAPTURE)? else {
-        bail!("{name} holds 1 GiB or more, which is no capture");
+    let root = arguments.host.root.as_deref().map(copies::open_root);
+    let capture = arguments.host.host.as_deref().map(copies::open_capture);
+    let Some(opened) = root.or(capture).transpose()? else {
+        return Ok((this_machine(), "this machine".to_owned()));
     };
-    String::from_utf8(bytes).with_context(|| {
-        format!(
-            "{name} is not a text file, as captures are; a folder or tarball is read with --root"
-        )
-    })
-}
-
-/// The bytes of a file that the user named; `None` where it has `largest` or more.
-#[expect(clippy::disallowed_methods, reason = "a file that the user named is no fact of a host")]
-pub(crate) fn bytes_of(path: &Path, largest: u64) -> Result<Option<Vec<u8>>> {
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)
-        .and_then(|file| file.take(largest).read_to_end(&mut bytes))
-        .with_context(|| format!("cannot read {}", path.display()))?;
-    let is_whole = (bytes.len() as u64) < largest;
-    Ok(is_whole.then_some(bytes))
+    if let Some(path) = arguments.host.root.as_deref().filter(|_| !opened.others.is_empty()) {
+        let (name, others) = (path.display(), opened.others.join(", "));
+        let note = format!("{name} holds other hosts, too; --root PATH takes one: {others}");
+        output::note(&arguments.output, &note);
+    }
+    Ok((opened.source, opened.name))
 }
 
 const EXAMPLES: &str = "\

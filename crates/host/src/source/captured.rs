@@ -86,6 +86,12 @@ impl Captured {
         Ok(Captured { origin, is_excerpt: false, collector, answers: answers(body, 2)? })
     }
 
+    /// Whether a file that begins with these bytes was meant to be a capture, of whichever version.
+    pub fn is_begun_by(bytes: &[u8]) -> bool {
+        let any_version = HEADER.trim_end_matches(|it: char| it.is_ascii_digit());
+        bytes.starts_with(any_version.as_bytes())
+    }
+
     /// Parses an excerpt: a capture without its first line, in which whatever is not named is absent.
     pub fn excerpt(text: &str) -> Result<Captured, CaptureError> {
         Ok(Captured { is_excerpt: true, answers: answers(text, 1)?, ..Captured::empty() })

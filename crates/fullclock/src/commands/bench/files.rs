@@ -2,11 +2,11 @@
 
 use super::{BenchArguments, Dialect, keep};
 use crate::cli::Arguments;
-use crate::commands::bytes_of;
 use crate::output;
 use crate::result::Destination;
 use anyhow::{Context, Result, bail};
 use engine::bench::moment;
+use engine::copies::bytes_of;
 use lab::known::Known;
 use lab::oracle::{commit, cpu_speed, plsql_loop};
 use lab::peers::{self, Peer, Standing};

@@ -3,11 +3,11 @@
 use super::GivenArguments;
 use super::origin::{origin, origin_in};
 use crate::cli::Arguments;
-use crate::commands::bytes_of;
 use crate::head::head;
 use crate::result::ResultArguments;
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use engine::copies::bytes_of;
 use engine::net::adapter::Face;
 use facts::links::infiniband::Rate;
 use facts::links::pcie::Speed;
