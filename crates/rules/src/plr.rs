@@ -241,7 +241,7 @@ mod tests {
         let broken = "!failed Connection timed out";
         let began = |before: &str, after: &str| {
             let (before, after) = (host(&[before]), host(&[after]));
-            super::began(&before, &after, 1).iter().map(|it| it.name).collect::<Vec<_>>()
+            began(&before, &after, 1).iter().map(|it| it.name).collect::<Vec<_>>()
         };
         let power = "cpus POWER\ncpu0 none\ncpu1 POWER POWER_FAST_RAPL FREQUENCY";
         assert_eq!(began("cpus none\ncpu0 none\ncpu1 none", power), ["POWER_FAST_RAPL"]);

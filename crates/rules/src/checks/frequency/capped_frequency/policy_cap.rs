@@ -112,7 +112,8 @@ fn cooled(host: &HostView, finding: Finding) -> Finding {
     if trip >= TOO_LOW {
         return finding.fix_lasting(FIX);
     }
-    let finding = finding.held_by(Party::Firmware).to_do("update the firmware, whose trip point is no heat");
+    let finding =
+        finding.held_by(Party::Firmware).to_do("update the firmware, whose trip point is no heat");
     finding.fix_lasting(format!(
         "the passive trip point of {} is {} °C, which is no heat: a firmware update, or `thermal.psv=` with a temperature in degrees on the boot line",
         zone.kind,
