@@ -46,19 +46,9 @@ impl HostView {
             cpufreq: cpufreq(),
             pstate: pstate(),
             energy_bias: none("energy bias"),
-            tuners: Tuners {
-                tuned_profile: none("TuneD's profile"),
-                tlp_state: none("TLP's state"),
-                cpupower_unit: none("cpupower.service"),
-            },
+            tuners: tuners(),
             msrs: Msrs::none(Missing::unasked("MSRs")),
-            throttling: Throttling {
-                cores: no_cpu("throttling"),
-                packages: no_cpu("throttling"),
-                occ: no_cpu("throttling"),
-                core_power: no_cpu("power limit events"),
-                package_power: no_cpu("power limit events"),
-            },
+            throttling: throttling(),
             delivered: Delivered {
                 looks: no_cpu("a look at APERF and MPERF"),
                 feedback: no_cpu("feedback_ctrs"),
@@ -67,12 +57,7 @@ impl HostView {
             thermal_zones: none("thermal zones"),
             cpuidle: cpuidle(),
             isolation: isolation(),
-            scheduler: Scheduler {
-                ext: none("state of sched_ext"),
-                clamp_of_all: none("sched_util_clamp_max"),
-                cpu_time: none("CPU time of the root group"),
-                fair_servers: no_cpu("servers of the fair class"),
-            },
+            scheduler: scheduler(),
             interrupts: none("/proc/interrupts"),
             cpu_times: none("/proc/stat"),
             power_limits: none("power limits"),
@@ -103,6 +88,33 @@ impl HostView {
             log: none("the kernel's log"),
             thresholds: Thresholds::default(),
         }
+    }
+}
+
+fn throttling() -> Throttling {
+    Throttling {
+        cores: no_cpu("throttling"),
+        packages: no_cpu("throttling"),
+        occ: no_cpu("throttling"),
+        core_power: no_cpu("power limit events"),
+        package_power: no_cpu("power limit events"),
+    }
+}
+
+fn scheduler() -> Scheduler {
+    Scheduler {
+        ext: none("state of sched_ext"),
+        clamp_of_all: none("sched_util_clamp_max"),
+        cpu_time: none("CPU time of the root group"),
+        fair_servers: no_cpu("servers of the fair class"),
+    }
+}
+
+fn tuners() -> Tuners {
+    Tuners {
+        tuned_profile: none("TuneD's profile"),
+        tlp_state: none("TLP's state"),
+        cpupower_unit: none("cpupower.service"),
     }
 }
 

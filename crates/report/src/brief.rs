@@ -128,7 +128,7 @@ mod tests {
         let text = text(&audit("db7", &host, &found), 300);
         let lines: Vec<&str> = text.lines().filter(|it| it.contains("slow-governor")).collect();
         assert_eq!(lines.len(), 1, "{text}");
-        assert!(lines[0].contains(" on CPU 1: "), "{text}");
+        assert!(lines[0].contains("HIGH CPU 1 (1 of 2): "), "{text}");
         assert!(text.contains("Unknown, which is not clean"), "{text}");
         for (check, _) in &found.unknown {
             assert!(text.contains(check.id), "{}: {text}", check.id);

@@ -138,14 +138,14 @@ const RESOURCES: [&str; 3] = ["cpu", "io", "memory"];
 #[derive(Debug)]
 pub(super) struct Pressure {
     files: [File; 3],
-    /// Since Linux 6.1, and only where the kernel accounts the time of interrupts; else it cannot be read.
-    interrupts: File,
+    /// Since Linux 6.1, and only where the kernel accounts the time of interrupts; `None` once it could not be read.
+    interrupts: Option<File>,
 }
 
 impl Pressure {
     pub(super) fn new() -> Pressure {
         let file = |name: &str| File::new(format!("/proc/pressure/{name}"));
-        Pressure { files: RESOURCES.map(file), interrupts: file("irq") }
+        Pressure { files: RESOURCES.map(file), interrupts: Some(file("irq")) }
     }
 
     pub(super) fn sample(&mut self, files: &mut Files, into: &mut Counters, read_at: u64) {
@@ -163,8 +163,11 @@ impl Pressure {
             let stalled = stalled.map_err(|expected| files.malformed(&file.path, expected))?;
             *total = (Some(stalled.some), stalled.full);
         }
-        let interrupts = files.read(&mut self.interrupts);
-        let interrupts = interrupts.ok().and_then(|it| stalled_by_interrupts(it).ok());
+        let read = self.interrupts.as_mut().and_then(|it| files.read(it).ok());
+        let interrupts = read.and_then(|it| stalled_by_interrupts(it).ok());
+        if interrupts.is_none() {
+            self.interrupts = None;
+        }
         let values = || totals.iter().flat_map(|(some, full)| [*some, *full]).chain([interrupts]);
         let n_columns = values().flatten().count();
         if !into.as_ref().is_ok_and(|table| table.columns().len() == n_columns) {

@@ -23,14 +23,17 @@ pub(super) fn read(source: &dyn Source, cpuinfo: &Fact<CpuInfo>, platform: &Plat
     let (mut domains, mut unknown) = (Vec::new(), None);
     for device in source.list(plr::FOLDER)?.iter().filter(|it| it.starts_with("tpmi-")) {
         let folder = format!("{}/{device}", plr::FOLDER);
-        match of_driver(source, &folder) {
-            Ok(found) if !found.is_empty() => domains.extend(found),
-            Err(missing) if !missing.is_absence() => unknown = unknown.or(Some(missing)),
-            _ => match of_dump(source, &folder) {
+        let by_driver = of_driver(source, &folder);
+        let is_told = by_driver.as_ref().is_ok_and(|it| !it.is_empty());
+        // A copy may hold the dump and not the driver's folder.
+        let tries =
+            if is_told { vec![by_driver] } else { vec![of_dump(source, &folder), by_driver] };
+        for tried in tries {
+            match tried {
                 Ok(found) => domains.extend(found),
                 Err(missing) if missing.is_absence() => {}
                 Err(missing) => unknown = unknown.or(Some(missing)),
-            },
+            }
         }
     }
     match unknown {

@@ -1,6 +1,7 @@
 //! An audit: `schemas/audit-2.json`.
 
 use super::chain::{Chain, chain};
+use super::scope::Cpus;
 use super::{Head, Id, Machine, Opening, Reason, Source, pretty, references};
 use facts::{HostView, Missing, site};
 use rules::audit::{self, Audit};
@@ -91,23 +92,6 @@ struct Threshold {
     value: f64,
     unit: &'static str,
     default: f64,
-}
-
-/// Some of the CPUs that were looked at.
-#[derive(Serialize, JsonSchema)]
-pub(super) struct Cpus {
-    #[schemars(regex(pattern = "^[0-9,-]*$"))]
-    list: String,
-    /// How many these are.
-    n: usize,
-    /// How many were looked at.
-    of: usize,
-}
-
-impl Cpus {
-    pub(super) fn of(scope: &finding::Scope) -> Cpus {
-        Cpus { list: scope.cpus.to_string(), n: scope.cpus.len(), of: scope.of }
-    }
 }
 
 /// One thing that was read.

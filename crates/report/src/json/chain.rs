@@ -1,7 +1,7 @@
 //! A chain of a diagnosis, in an audit's JSON.
 
 use super::Id;
-use super::audit::Cpus;
+use super::scope::Cpus;
 use crate::diagnosis::{because, distinguished, sentences};
 use rules::diagnosis::{self, Candidate as Possible};
 use rules::finding::Moment;

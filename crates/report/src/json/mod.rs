@@ -6,6 +6,7 @@
 mod audit;
 mod chain;
 mod explain;
+mod scope;
 
 pub(crate) use audit::AuditDocument;
 pub use audit::audit;
