@@ -60,13 +60,7 @@ pub(super) const LOCKDOWN: Means = Means {
     kind: Kind::Kernel,
     adds: Adds {
         text: "changes of registers, and files of debugfs",
-        checks: &[
-            "lazy-preemption",
-            "fair-server-tick",
-            "prochot-asserted",
-            "power-limit-reached",
-            "thermal-throttling",
-        ],
+        checks: &["lazy-preemption", "fair-server-tick"],
         commands: &["apply", "experiment"],
         ..NONE
     },

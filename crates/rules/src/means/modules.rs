@@ -1,6 +1,6 @@
 //! Modules of the kernel that make files and devices which this program reads.
 
-use super::provide::{modules, readable, right};
+use super::provide::{modules, mount, nothing, readable, right};
 use super::{Adds, Kind, Looked, Means, NONE, Provision, State, by_fact};
 use facts::Why;
 use facts::access::Capability;
@@ -183,6 +183,13 @@ pub(super) const PLR: Means = Means {
             Err(missing) => return State::Unknown(missing.clone()),
         }
         let load = || {
+            let access = looked.access;
+            if access.lockdown.as_ref().is_ok_and(|it| !it.contains("[none]")) {
+                return nothing("a kernel that is locked down shows none of it: see no-lockdown");
+            }
+            if access.debugfs.as_ref().is_err_and(|it| it.why == Why::Absent) {
+                return mount(looked, "debugfs", plr::FOLDER);
+            }
             let mut by = modules(looked, &["intel_plr_tpmi"]);
             if let Provision::Command { more: Some(more), .. } = &mut by {
                 more.push_str("; Linux 6.11 and later have it");

@@ -61,13 +61,7 @@ pub(super) const DEBUGFS: Means = Means {
     kind: Kind::Mount,
     adds: Adds {
         text: "the preemption model in force; on Intel's servers since Granite Rapids, what has held the clock down",
-        checks: &[
-            "lazy-preemption",
-            "fair-server-tick",
-            "prochot-asserted",
-            "power-limit-reached",
-            "thermal-throttling",
-        ],
+        checks: &["lazy-preemption", "fair-server-tick"],
         commands: &["audit"],
         ..NONE
     },

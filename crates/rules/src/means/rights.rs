@@ -12,14 +12,7 @@ pub(super) const ROOT: Means = Means {
     kind: Kind::Right,
     adds: Adds {
         text: "files that only root may read, and every change",
-        checks: &[
-            "turbo-headroom-lost",
-            "cgroup-quota-throttling",
-            "kernel-log",
-            "prochot-asserted",
-            "power-limit-reached",
-            "thermal-throttling",
-        ],
+        checks: &["turbo-headroom-lost", "cgroup-quota-throttling", "kernel-log"],
         metrics: &["watts"],
         losses: &["idle"],
         commands: &["apply", "confirm", "revert", "watch-drift", "experiment", "ipmi"],

@@ -210,6 +210,10 @@ fn a_granite_rapids_is_told_of_the_module_that_shows_its_log() {
     };
     let device = "//- /sys/kernel/debug/tpmi-0000:00:03.1";
     let module = "`modprobe intel_plr_tpmi` (at each boot: intel_plr_tpmi in /etc/modules-load.d/fullclock.conf; Linux 6.11 and later have it)";
+    let unmounted = of("//- /sys/kernel/debug/\n");
+    assert!(unmounted.contains("`mount -t debugfs debugfs /sys/kernel/debug`"), "{unmounted}");
+    let locked = "//- /sys/kernel/security/lockdown\nnone [integrity] confidentiality\n";
+    assert!(of(locked).ends_with("see no-lockdown"), "{}", of(locked));
     let without = of("//- /sys/kernel/debug/\nsched\n");
     assert!(without.starts_with("plr-module missing: /sys/kernel/debug/tpmi-*/plr does not"));
     assert!(without.ends_with(module), "{without}");
