@@ -66,11 +66,7 @@ impl HostView {
             plr: none(plr::NAME),
             uncore: none("uncore domains"),
             memory_bandwidth: none("groups of resctrl"),
-            board_power: BoardPower {
-                throttled: none("get_throttled"),
-                alarm: none("in0_lcrit_alarm"),
-                cap: none("powercap-current"),
-            },
+            board_power: board_power(),
             vulnerabilities: none("vulnerabilities"),
             sysctls: sysctls(),
             clocksource: Clocksource {
@@ -224,6 +220,14 @@ fn pstate() -> Pstate {
             prefcore: none("amd_pstate/prefcore"),
             dynamic_epp: none("amd_pstate/dynamic_epp"),
         },
+    }
+}
+
+fn board_power() -> BoardPower {
+    BoardPower {
+        throttled: none("get_throttled"),
+        alarm: none("in0_lcrit_alarm"),
+        cap: none("powercap-current"),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::loss_scale::Lost;
 use crate::loss_scale::deviations::ALL_ITS_POWER;
 use crate::party::Party;
 use crate::power_cap::is_at;
-use facts::power::hsmp::HsmpSocket;
+use facts::power::hsmp::{HsmpSocket, SocketPower};
 use facts::{CpuSet, Elsewhere, Fact, Hertz, HostView, IfPresent};
 
 /// A limit below the nominal clock; above it, the limit is the boost that power and current leave.
@@ -91,7 +91,17 @@ fn held_by_socket(
             format!("{limit} of {nominal}"),
         )
         .command(&commands::BMC_EVENTS, "")
-        .fix_lasting(CAUSE)
+        .fix_lasting(if is_low_on_power(socket) { POWER } else { CAUSE })
+}
+
+const POWER: &str =
+    "its power limit (PPT) is below the highest that it can be given: see low-power-limit";
+
+/// Whether a power limit that could be higher is among what limits a socket.
+fn is_low_on_power(socket: &HsmpSocket) -> bool {
+    let sources = socket.limit_sources.as_deref().unwrap_or_default();
+    let is_low = |it: &SocketPower| matches!((&it.limit, &it.highest_limit), (Ok(limit), Ok(highest)) if limit < highest);
+    sources.iter().any(|it| it == "PPT Limit") && socket.power.as_ref().is_ok_and(is_low)
 }
 
 /// The finding on the CPUs of its socket, where it is known which those are.
@@ -238,6 +248,7 @@ mod tests {
                 .ends_with("to 1500 MHz, below the nominal 2450 MHz (PPT Limit, TDC limit)")
         );
         assert_eq!(finding.severity.name(), "high");
+        assert!(finding.fix.lasting.clone().unwrap().ends_with("see low-power-limit"));
         assert_eq!(finding.cpus.unwrap().cpus.to_string(), "0-1");
         let shown = finding
             .evidence

@@ -30,7 +30,8 @@ itself sets EPB to `normal` where the firmware left it at 0.
 ## When to leave it alone
 On a laptop, where the power bill counts more than latency, or after measuring no
 difference under the load at hand. It is a note on a laptop, where EPP is `performance` and only EPB leans, and
-where all hints are the defaults: `fullclock experiment` measures what they cost under your load.
+where all hints are the defaults: `fullclock experiment` measures what they cost under your load. Where amd-pstate chooses EPP by
+itself (`amd_pstate/dynamic_epp`, or a preference `dynamic`), the word in force counts, and that is switched off first.
 ",
     references: &[
         Reference {

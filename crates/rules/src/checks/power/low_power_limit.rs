@@ -72,7 +72,7 @@ fn run(host: &HostView) -> Verdict {
     if let Some(verdict) = caps::judged(host) {
         return verdict;
     }
-    host.shows("the package's power limit", Elsewhere::Firmware)?;
+    host.shows("the package's power limit", Elsewhere::Hsmp)?;
     let (limits, unknown) = package_limits(host)?;
     let low = limits.iter().filter(|it| it.is_far_below());
     let findings: Vec<Finding> = low.map(|it| finding(host, it)).collect();
