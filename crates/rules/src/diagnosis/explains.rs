@@ -63,6 +63,11 @@ pub const EXPLAINS: &[Relation] = &[
     relation("clock-clipped-by-platform", "clock-not-delivered", &[CauseIsLive]),
     // The limit that the processor's own controller shows is that of what it names as the source.
     relation("prochot-asserted", "capped-frequency", &[CauseIsLive, EffectIsOf(Party::Physics)]),
+    relation(
+        "low-power-limit",
+        "capped-frequency",
+        &[CauseIsLive, EffectIsOf(Party::Physics), AsPredicted],
+    ),
     // A limit below the design power is reached where the default would not be.
     relation("low-power-limit", "power-limit-reached", &[CauseIsLive]),
     // A governor runs at the limit that it was given: it is not the governor that is slow.

@@ -111,6 +111,33 @@ fn every_check_that_the_slow_clock_names_has_a_part() {
     }
 }
 
+/// An EPYC of 2450 MHz that its controller holds to 1500 MHz by its power limit of 140 W, and which draws so many watts.
+fn epyc(drawn: u64) -> String {
+    let folder = "//- /sys/devices/platform/AMDI0097:00";
+    let power = format!("{folder}/hwmon/hwmon3");
+    format!(
+        "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : AuthenticAMD\ncpu family : 25\nmodel : 1\n\
+         model name : AMD EPYC 7763 64-Core Processor\n//- /sys/devices/system/cpu/online\n0-1\n\
+         //- /sys/devices/system/cpu/cpu0/topology/package_cpus_list\n0-1\n\
+         //- /sys/devices/system/cpu/cpu0/acpi_cppc/nominal_freq\n2450\n\
+         //- /sys/devices/system/cpu/cpufreq/policy0/affected_cpus\n0 1\n\
+         {folder}/prochot_status\n0\n{folder}/cclk_freq_limit_input\n1500\n\
+         {folder}/pwr_current_active_freq_limit_source\nPPT Limit\n{power}/name\namd_hsmp_hwmon\n\
+         {power}/power1_cap\n140000000\n{power}/power1_cap_max\n280000000\n{power}/power1_input\n{drawn}000000\n"
+    )
+}
+
+#[test]
+fn a_power_limit_that_a_socket_is_at_explains_the_limit_on_its_clock_and_one_above_it_does_not() {
+    assert_eq!(
+        diagnosed(&epyc(139)),
+        "high: low-power-limit -> capped-frequency <= 39 %: nobody known, a package power limit of 140 W, of 280 W"
+    );
+    let apart = diagnosed(&epyc(60));
+    assert!(apart.starts_with("high: capped-frequency <= 39 %: power and heat, "), "{apart}");
+    assert!(apart.contains("\ninfo: low-power-limit ?"), "{apart}");
+}
+
 #[test]
 fn a_clock_that_the_duty_cycle_predicts_is_one_chain_with_it() {
     assert_eq!(

@@ -70,6 +70,7 @@ fn low<'a>(
     let (cap, most) = (power.path("power1_cap"), power.path("power1_cap_max"));
     let raised = format!("{} > {cap}", highest.0);
     let finding = weighed(host, socket, message, limit, drawn)
+        .by_means_of(format!("a package power limit of {limit}, of {highest}"))
         .evidence(cap, limit.0)
         .evidence(most, highest.0);
     let finding = drawn
@@ -95,11 +96,12 @@ fn weighed(
 ) -> Finding {
     let Some(drawn) = drawn else {
         let message = format!("{message}; what it draws is unknown");
-        return Finding::new(Severity::Low, Confidence::Low, message);
+        return Finding::new(Severity::Low, Confidence::Low, message).since_boot();
     };
     if !is_at(drawn, limit) {
         let message = format!("{message}, which does not bind at this moment: it draws {drawn}");
-        return Finding::new(Severity::Info, Confidence::High, message);
+        // A limit that is not reached holds nothing now.
+        return Finding::new(Severity::Info, Confidence::High, message).since_boot();
     }
     let message = format!("{message}, and it draws {drawn}");
     let clocks = socket.lowest_limit().map(|(_, it)| it).zip(host.nominal_clock());
@@ -140,6 +142,8 @@ fn of_system(host: &HostView, cap: &SystemCap) -> Verdict {
     };
     let message = format!("the system may draw {limit} of {highest} at most{tells}");
     let finding = Finding::new(severity, confidence, message)
+        .by_means_of(format!("a limit of {limit} on the system's power"))
+        .since_boot()
         .evidence(cap.path("powercap-current"), limit.0 / 1_000_000)
         .evidence(cap.path("powercap-max"), highest.0 / 1_000_000);
     Ok(vec![match reached {
