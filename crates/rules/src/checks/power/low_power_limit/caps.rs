@@ -69,7 +69,7 @@ fn low<'a>(
     );
     let (cap, most) = (power.path("power1_cap"), power.path("power1_cap_max"));
     let raised = format!("{} > {cap}", highest.0);
-    let finding = weighed(host, socket, message, limit, drawn)
+    let finding = weighed(host, socket, &message, limit, drawn)
         .by_means_of(format!("a package power limit of {limit}, of {highest}"))
         .evidence(cap, limit.0)
         .evidence(most, highest.0);
@@ -90,7 +90,7 @@ fn low<'a>(
 fn weighed(
     host: &HostView,
     socket: &HsmpSocket,
-    message: String,
+    message: &str,
     limit: Microwatts,
     drawn: Option<Microwatts>,
 ) -> Finding {
