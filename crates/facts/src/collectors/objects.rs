@@ -123,7 +123,13 @@ const OBJECTS: &[Object] = &[
     Object {
         folder: "/sys/fs/cgroup/**",
         always: &["cgroup.controllers", "cgroup.procs", "cgroup.subtree_control"],
-        optional: &["cpu.max", "cpuset.cpus.isolated"],
+        optional: &[
+            "cpu.max",
+            "cpu.max.burst",
+            "cpu.uclamp.*",
+            "cpuset.cpus.isolated",
+            "cpuset.cpus.partition",
+        ],
     },
     // kernel/sysctl.c, kernel/watchdog.c, kernel/time/timer.c.
     Object {

@@ -41,6 +41,12 @@ impl Kernel {
             Some(model @ ("full" | "lazy")) if config.has("PREEMPT_DYNAMIC") => {
                 of(model, "/proc/cmdline")
             }
+            // Later kernels refuse them and keep what they are built for (`sched_dynamic_mode`).
+            Some(model @ ("none" | "voluntary"))
+                if config.has("PREEMPT_DYNAMIC") && self.version().is_ok_and(|it| it < (7, 0)) =>
+            {
+                of(model, "/proc/cmdline")
+            }
             _ if config.has("PREEMPT_LAZY") => of("lazy", &config.path),
             _ if config.has("PREEMPT") => of("full", &config.path),
             _ if config.has("PREEMPT_VOLUNTARY") => of("voluntary", &config.path),
@@ -83,5 +89,9 @@ mod tests {
         assert_eq!(model(kernel(Ok("full".into()), "", dynamic)), "full");
         assert_eq!(model(kernel(denied(), "preempt=full", "CONFIG_PREEMPT_LAZY=y\n")), "lazy");
         assert_eq!(model(kernel(denied(), "", "CONFIG_PREEMPT_VOLUNTARY=y\n")), "voluntary");
+        assert_eq!(model(kernel(denied(), "preempt=none", dynamic)), "lazy");
+        let older =
+            Kernel { release: Ok("6.12.0".into()), ..kernel(denied(), "preempt=none", dynamic) };
+        assert_eq!(model(older), "none");
     }
 }
