@@ -53,7 +53,7 @@ const BUSY: f64 = 0.05;
 /// So many groups are named.
 const MOST_NAMED: usize = 5;
 
-/// The first release that adds no headroom to a clamped utilization (b3edde44e5d4).
+/// The first release that adds no headroom to a clamped utilization (9c0b4bb7f630; 6.6.y took it back, too).
 const WITHOUT_HEADROOM: (u32, u32) = (6, 8);
 
 fn run(host: &HostView) -> Verdict {

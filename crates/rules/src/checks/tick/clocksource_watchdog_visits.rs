@@ -14,7 +14,7 @@ pub(crate) const CHECK: Check = Check {
 ## What it looks at
 On x86 with `nohz_full` CPUs and the clock source `tsc`: whether the kernel has its watchdog compare the TSC with a slower timer. It does not
 where the processor has a register that shows every write to its TSC (flag `tsc_adjust`) and the machine has at most four packages (two
-memory nodes from Linux 5.17 to 6.5; older kernels always compare), nor with `tsc=reliable` or `tsc=nowatchdog` on the boot line, nor where
+memory nodes from Linux 5.17 to 6.5, four to 6.10; older kernels always compare), nor with `tsc=reliable` or `tsc=nowatchdog` on the boot line, nor where
 a hypervisor vouches for the TSC (flag `tsc_reliable`).
 
 ## Why it matters
