@@ -105,7 +105,7 @@ fn limited_to(
     let cpus = of_cores(host, &cpus.iter().map(|(cpu, _)| *cpu).collect());
     finding
         .held_by(Party::Firmware)
-        .to_do("find whose budget the firmware keeps, in the log of the management controller")
+        .advising("find whose budget the firmware keeps, in the log of the management controller")
         .by_means_of(format!("the P-state limit register (P{limit})"))
         .command(&commands::BMC_EVENTS, "")
         .fix_lasting(CAUSE)

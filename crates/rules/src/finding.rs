@@ -301,7 +301,7 @@ impl Finding {
 
     /// Says what to do, in the imperative, where that differs from what is usual for its check.
     #[must_use]
-    pub(crate) fn to_do(mut self, action: &'static str) -> Finding {
+    pub(crate) fn advising(mut self, action: &'static str) -> Finding {
         self.held.action = Some(action);
         self
     }

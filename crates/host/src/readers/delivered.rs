@@ -222,7 +222,7 @@ fn levels(source: &dyn Source, folder: &str) -> Fact<Levels> {
 #[cfg(test)]
 mod tests {
     use crate::{Captured, Recording, view};
-    use facts::cpu::delivered::Delivered;
+    use facts::cpu::delivered::{Delivered, Excursions};
     use facts::{Hertz, HostView};
 
     const CPU: &str = "/sys/devices/system/cpu";
@@ -282,7 +282,7 @@ mod tests {
             };
             let text = host("CPU part : 0xd4f\n", &[]) + &file(0) + &file(1);
             let policies = seen(&text).cpufreq.policies.unwrap();
-            policies.into_iter().map(|it| it.perf_limited.map(|it| it.bits())).collect::<Vec<_>>()
+            policies.into_iter().map(|it| it.perf_limited.map(Excursions::bits)).collect::<Vec<_>>()
         };
         assert_eq!(log("cppc_cpufreq", ["0", "3"]), [Ok(0), Ok(3)]);
         for none in [log("cppc_cpufreq", ["!absent", "1"]), log("amd-pstate-epp", ["1", "1"])] {

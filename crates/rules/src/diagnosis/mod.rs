@@ -11,6 +11,7 @@ use crate::audit::Audit;
 use crate::check::Check;
 use crate::checks::CHECKS;
 use crate::finding::{Confidence, Finding, Moment, Scope};
+use crate::loss_scale;
 use crate::party::Party;
 use crate::severity::Severity;
 use explains::{EXPLAINS, Relation, cause_of};
@@ -212,7 +213,7 @@ impl<'a> Chain<'a> {
     /// What it takes: what its sign measured, or at most what its cause, or one of several signs, can take; `None` where neither is
     /// known.
     pub fn loss(&self) -> Option<ChainLoss> {
-        let share_of = |it: &Link<'_>| it.finding.lost.as_ref().map(|it| it.share());
+        let share_of = |it: &Link<'_>| it.finding.lost.as_ref().map(loss_scale::Lost::share);
         let signs = self.links().filter(|it| it.part.kind == Kind::Symptom).filter_map(share_of);
         let signs: Vec<f64> = signs.collect();
         let measured = signs.iter().copied().max_by(f64::total_cmp);

@@ -6,6 +6,7 @@ use super::*;
 use crate::audit::audit;
 use crate::fixture::{XEON, host_of};
 use std::collections::BTreeSet;
+use std::fmt::Write;
 
 /// The chains of a host, a line each: severity, checks, share, party, program, mechanism; then candidates.
 fn diagnosed(excerpt: &str) -> String {
@@ -48,15 +49,18 @@ fn xeon(mhz: u32, modulation: &str, status: &str) -> String {
         let pid = 100 + cpu;
         let policy = format!("//- /sys/devices/system/cpu/cpufreq/policy{cpu}");
         for (file, value) in POLICY {
-            text += &format!("{policy}/{file}\n{value}\n");
+            write!(text, "{policy}/{file}\n{value}\n").unwrap();
         }
-        text += &format!("{policy}/affected_cpus\n{cpu}\n{policy}/scaling_cur_freq\n{mhz}000\n");
+        write!(text, "{policy}/affected_cpus\n{cpu}\n{policy}/scaling_cur_freq\n{mhz}000\n")
+            .unwrap();
         let before = "1 1 1 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 500";
         let fields = "0 ".repeat(16);
-        text += &format!(
+        write!(
+            text,
             "//- /dev/cpu/{cpu}/msr 0x19a\n{modulation}\n//- /dev/cpu/{cpu}/msr 0x19c\n{status}\n\
              //- /proc/{pid}/stat\n{pid} (work) R {before} {fields}{cpu} 0 0 0 0 0 0\n"
-        );
+        )
+        .unwrap();
     }
     text + &format!("//- /dev/cpu/0/msr 0x1b1\n{status}\n//- /dev/cpu/0/msr 0x64f\n0x0\n")
 }

@@ -146,7 +146,7 @@ fn with_writer(host: &HostView, finding: Finding) -> Finding {
     };
     let running = host.tuners.running(processes);
     if let Some(it) = running.iter().find(|it| it.tuner.name == "thermald") {
-        return finding.held_by_program(it.named()).to_do("fix the cooling").evidence(&it.source, it.tuner.name).fix_lasting(
+        return finding.held_by_program(it.named()).advising("fix the cooling").evidence(&it.source, it.tuner.name).fix_lasting(
             "thermald runs here and lowers it where the processor is hot or the firmware's policy asks for that: fix the cooling first; its log says what it does",
         );
     }
@@ -180,7 +180,7 @@ fn below_name(host: &HostView, policies: &[Policy]) -> Option<Finding> {
         .evidence(highest.path("cpuinfo_max_freq"), max.khz())
         .evidence("/proc/cpuinfo: model name", &host.cpuinfo.as_ref().ok()?.model_name)
         .held_by(Party::Firmware)
-        .to_do("look for a lowered multiplier in the firmware's setup")
+        .advising("look for a lowered multiplier in the firmware's setup")
         .by_means_of(format!("a table of clocks that ends at {max}"))
         .fix_lasting(
             "look in the firmware's setup for a lowered multiplier, bus clock or TDP level",

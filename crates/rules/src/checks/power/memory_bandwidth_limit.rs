@@ -40,9 +40,8 @@ const HALF: u64 = 50;
 const LITTLE: u64 = 256;
 
 fn run(host: &HostView) -> Verdict {
-    let limits = match host.memory_bandwidth.if_present()? {
-        Some(limits) => limits,
-        None => return Err(Missing::not_here("group of resctrl", "it is not mounted")),
+    let Some(limits) = host.memory_bandwidth.if_present()? else {
+        return Err(Missing::not_here("group of resctrl", "it is not mounted"));
     };
     let findings: Vec<Finding> = limits.list.iter().filter_map(|it| judge(limits, it)).collect();
     match &limits.missing {

@@ -224,7 +224,7 @@ fn cooled(host: &HostView, level: u64, devices: &[&CoolingDevice]) -> Option<Fin
         .evidence(example.state_path(), level)
         .held_by(Party::Physics)
         .by_means_of("T-states that cool the machine")
-        .to_do("fix the cooling")
+        .advising("fix the cooling")
         .command(&commands::THERMAL_ZONES, "")
         .fix_lasting(
             "fix the cooling; where no sensor is hot, firmware requests it (_TPC): update the firmware, or boot with `processor.ignore_tpc=1`",

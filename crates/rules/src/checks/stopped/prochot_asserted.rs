@@ -195,7 +195,7 @@ fn held_by_controller(host: &HostView, held: occ::Held, reasons: &[(&str, u64, &
     }
     finding
         .held_by(Party::Firmware)
-        .to_do("find out why the on-chip controller stopped, in the log of the service processor")
+        .advising("find out why the on-chip controller stopped, in the log of the service processor")
         .by_means_of(format!("its on-chip controller ({clock} of {full})"))
         .evidence(source, value)
         .on(cpus, host.topology.n_online())
@@ -239,7 +239,7 @@ fn finding(severity: Severity, is_log: IsLog, name: &'static str) -> Finding {
     match severity {
         _ if name == CRITICAL.name || name == TOO_HOT.name => finding
             .held_by(Party::Physics)
-            .to_do("fix the cooling")
+            .advising("fix the cooling")
             .command(&commands::BMC_SENSORS, "")
             .fix_lasting("fix the cooling; see thermal-throttling"),
         Severity::High => finding

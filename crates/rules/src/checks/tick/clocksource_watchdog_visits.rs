@@ -93,7 +93,7 @@ fn finding(host: &HostView, tickless: &CpuSet) -> Finding {
         "the clock source's watchdog visits each nohz_full CPU about every {every:.0} s by the kernel's rules"
     );
     let (source, value) = host.isolation.tickless_source();
-    let flags = host.cpuinfo.as_ref().map_or(false, |it| it.has("tsc_adjust"));
+    let flags = host.cpuinfo.as_ref().is_ok_and(|it| it.has("tsc_adjust"));
     Finding::new(Severity::Info, Confidence::Medium, message)
         .on(tickless.clone(), n_online)
         .evidence("/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc")
@@ -140,9 +140,9 @@ mod tests {
         let folder = "/sys/devices/system/cpu";
         let mut text = host("tsc_adjust", "", "6.12.0");
         text = text.replace("package_cpus_list\n0-7", "package_cpus_list\n0");
-        for cpu in 1..8 {
-            text += &format!("//- {folder}/cpu{cpu}/topology/package_cpus_list\n{cpu}\n");
-        }
+        let others =
+            (1..8).map(|cpu| format!("//- {folder}/cpu{cpu}/topology/package_cpus_list\n{cpu}\n"));
+        text += &others.collect::<String>();
         assert_eq!(verdict(&CHECK, &text), VISITED);
     }
 

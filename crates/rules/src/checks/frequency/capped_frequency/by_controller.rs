@@ -47,7 +47,7 @@ pub(super) fn findings(host: &HostView) -> Vec<Finding> {
         let mut finding = Finding::of_lost(lost, Confidence::High, message)
             .held_by(Party::ManagementController)
             .by_means_of(format!("its request over PECI (level {max} of {reachable})"))
-            .to_do("find whose budget the management controller keeps")
+            .advising("find whose budget the management controller keeps")
             .command(&commands::BMC_LIMIT, "")
             .fix_lasting("find out whose budget the controller keeps: its page for power, Redfish, or the power management of the rack; see bmc-power-cap");
         for (cpu, value) in cpus {

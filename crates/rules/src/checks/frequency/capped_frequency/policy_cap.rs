@@ -81,7 +81,7 @@ pub(super) fn capped(host: &HostView, cap: &Cap, policies: &[&Policy], are_many:
     let named = if is_mark { (*file).to_owned() } else { format!("{file} ({limit})") };
     let finding = finding.by_means_of(named);
     let finding = if *file == "bios_limit" {
-        finding.held_by(Party::Firmware).to_do("find whose budget the firmware keeps, in the log of the management controller").command(&commands::BMC_EVENTS, "").fix_lasting("find out first whose budget it keeps: the firmware requests it (ACPI _PPC) for a power cap, a lost power supply or a cooling fault, \
+        finding.held_by(Party::Firmware).advising("find whose budget the firmware keeps, in the log of the management controller").command(&commands::BMC_EVENTS, "").fix_lasting("find out first whose budget it keeps: the firmware requests it (ACPI _PPC) for a power cap, a lost power supply or a cooling fault, \
                      which the BMC's log names, or for the power profile of its setup. `processor.ignore_ppc=1` on the boot line makes Linux ignore it, and overrides that protection")
     } else if let Some((path, level)) = passive_cooling(host, &cpus) {
         cooled(host, finding.evidence(path, level))
@@ -100,7 +100,7 @@ const TOO_LOW: i64 = 60_000;
 fn cooled(host: &HostView, finding: Finding) -> Finding {
     const FIX: &str = "the kernel lowers it to cool the machine: fix the cooling";
     let finding = finding.command(&commands::THERMAL_ZONES, "");
-    let finding = finding.held_by(Party::Physics).to_do("fix the cooling");
+    let finding = finding.held_by(Party::Physics).advising("fix the cooling");
     let zones = host.thermal_zones.as_deref().unwrap_or_default();
     let reached = zones.iter().filter_map(|it| Some((it, it.reached()?)));
     let Some((zone, (number, trip, temperature))) = reached.min_by_key(|(_, it)| it.1) else {
@@ -112,8 +112,9 @@ fn cooled(host: &HostView, finding: Finding) -> Finding {
     if trip >= TOO_LOW {
         return finding.fix_lasting(FIX);
     }
-    let finding =
-        finding.held_by(Party::Firmware).to_do("update the firmware, whose trip point is no heat");
+    let finding = finding
+        .held_by(Party::Firmware)
+        .advising("update the firmware, whose trip point is no heat");
     finding.fix_lasting(format!(
         "the passive trip point of {} is {} °C, which is no heat: a firmware update, or `thermal.psv=` with a temperature in degrees on the boot line",
         zone.kind,
