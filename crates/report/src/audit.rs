@@ -102,7 +102,7 @@ pub fn verdict(host: &HostView, audit: &Audit) -> String {
 /// What was found: the first chain of the diagnosis, and how many findings there are.
 pub(crate) fn found(audit: &Audit) -> String {
     let chains = diagnosis::chains(audit);
-    let first = chains.first().filter(|it| it.severity() > Severity::Info);
+    let first = chains.first().filter(|it| it.severity() >= Severity::Medium);
     let worst = audit.findings.first().map(|(_, it)| it.severity);
     match first {
         Some(chain) if Some(chain.severity()) == worst => {
@@ -197,7 +197,9 @@ pub(crate) fn item(check: &Check, finding: &Finding) -> Item {
 /// A chain: its findings from the cause on, the cost that was measured, and the fix of the cause.
 fn item_of_chain(chain: &Chain<'_>) -> Item {
     let ids: Vec<&str> = chain.links().map(|it| it.check.id).collect();
-    let head = head(&ids.join(" -> "), chain.cpus().as_ref(), chain.confidence());
+    // Signs that nothing explains do not explain each other.
+    let between = if chain.cause().is_some() { " -> " } else { ", " };
+    let head = head(&ids.join(between), chain.cpus().as_ref(), chain.confidence());
     let findings = || chain.links().map(|it| it.finding);
     let mut body: Vec<Block> = findings().map(|it| Block::paragraph(&*it.message)).collect();
     if let Some(who) = who(chain) {

@@ -2,8 +2,8 @@
 
 use crate::wording::{capital, listed};
 use rules::diagnosis::parts::Lost;
-use rules::diagnosis::{Because, Candidate, Chain, ChainLoss};
-use rules::finding::Moment;
+use rules::diagnosis::{Because, Bound, Candidate, Chain, ChainLoss};
+use rules::finding::{Moment, Severity};
 use rules::party::Party;
 
 /// So many candidates are named in a sentence.
@@ -32,8 +32,12 @@ fn what(chain: &Chain<'_>) -> &'static str {
 
 /// How much is lost: "Up to 40 % of the clock is lost".
 fn lost(chain: &Chain<'_>, loss: ChainLoss) -> String {
-    let bound = if loss.is_measured { "" } else { "Up to " };
-    format!("{bound}{:.0} % of {} is lost", 100.0 * loss.share, what(chain))
+    let share = format!("{:.0} % of {}", 100.0 * loss.share, what(chain));
+    match loss.bound {
+        Bound::Measured => format!("{share} is lost"),
+        Bound::AtLeast => format!("At least {share} is lost"),
+        Bound::AtMost => format!("Up to {share} can be lost"),
+    }
 }
 
 /// Who takes it, by what, after how much is lost.
@@ -47,7 +51,7 @@ fn cause(chain: &Chain<'_>) -> String {
     };
     match who(chain) {
         Some(who) => format!(": {who} {takes} by {mechanism}"),
-        None => format!(": {mechanism} {takes}, and who causes that is unknown"),
+        None => format!(": {mechanism} {takes}{}", of_whom(chain)),
     }
 }
 
@@ -55,28 +59,40 @@ fn cause(chain: &Chain<'_>) -> String {
 fn without_loss(chain: &Chain<'_>, scope: &str) -> String {
     let (what, mechanism) = (what(chain), chain.mechanism());
     if chain.cause().is_none() {
-        return format!("{mechanism}{scope}{}", unexplained(chain));
+        return capital(&format!("{mechanism}{scope}{}", unexplained(chain)));
     }
     let (does, when) = match (chain.moment(), chain.of()) {
         (Moment::SinceBoot, Lost::Time) => ("took", " at some time since boot"),
         (Moment::SinceBoot, _) => ("held", " down at some time since boot"),
+        (Moment::Now, _) if !acts(chain) => ("can hold", " down"),
         (Moment::Now, Lost::Time) => ("takes", ""),
         (Moment::Now, _) => ("holds", " down"),
     };
     match who(chain) {
         Some(who) => capital(&format!("{who} {does} {what}{when}{scope}, by {mechanism}")),
-        None => {
-            let whole = format!("{mechanism} {does} {what}{when}{scope}");
-            capital(&format!("{whole}, and who causes that is unknown"))
-        }
+        None => capital(&format!("{mechanism} {does} {what}{when}{scope}{}", of_whom(chain))),
     }
 }
 
-/// The party, with the program's name.
+/// That nobody is known whose it is, where somebody set it.
+fn of_whom(chain: &Chain<'_>) -> &'static str {
+    let set = ["prochot-asserted", "clock-modulation", "low-power-limit", "capped-frequency"];
+    let was_set = chain.cause().is_some_and(|it| set.contains(&it.check.id));
+    if was_set { "; whose it is, is unknown" } else { "" }
+}
+
+/// Whether a finding without a known loss still shows that something holds the clock down, and not only that it could.
+fn acts(chain: &Chain<'_>) -> bool {
+    let acting = ["prochot-asserted", "undervoltage", "thermal-throttling", "clock-modulation"];
+    chain.cause().is_some_and(|it| acting.contains(&it.check.id))
+        && chain.severity() >= Severity::Medium
+}
+
+/// The party, with the program's name: that it runs here is known, not that it wrote the setting.
 pub fn who(chain: &Chain<'_>) -> Option<String> {
     let party = chain.party()?;
     Some(match (party, chain.program()) {
-        (_, Some(program)) => program.to_owned(),
+        (_, Some(program)) => format!("probably {program}"),
         (Party::Physics, None) => "the hardware".to_owned(),
         (Party::Firmware, None) => "firmware".to_owned(),
         (Party::Program, None) => "a program".to_owned(),
@@ -86,12 +102,17 @@ pub fn who(chain: &Chain<'_>) -> Option<String> {
 
 /// What may cause a sign; where every cause was looked at that Linux shows, what is left.
 fn unexplained(chain: &Chain<'_>) -> String {
-    let names = chain.candidates.iter().take(MOST_NAMED).map(|it| it.part.name);
-    let names: Vec<&str> = names.chain(["firmware"]).collect();
-    match chain.candidates.as_slice() {
-        [] => ", and nothing that Linux shows holds it down: that leaves the firmware".to_owned(),
-        _ => format!(", and the cause is unknown: it may be {}", listed(&names, "or")),
+    if chain.candidates.is_empty() {
+        return ", and no cause is visible to Linux: firmware, the board, its power supply or heat may hold it down"
+            .to_owned();
     }
+    let mut names: Vec<&str> =
+        chain.candidates.iter().take(MOST_NAMED).map(|it| it.part.name).collect();
+    let n_more = chain.candidates.len().saturating_sub(MOST_NAMED);
+    let more = format!("{n_more} more below");
+    names.extend((n_more > 0).then_some(&*more));
+    names.push("firmware");
+    format!(", and the cause is unknown: it may be {}", listed(&names, "or"))
 }
 
 /// What to do, as a sentence without its stop.
@@ -101,17 +122,15 @@ fn to_do(chain: &Chain<'_>) -> Option<String> {
     if apply.is_empty() {
         return chain.action().map(capital);
     }
-    let apply = format!("`fullclock apply {}` fixes it", apply.join(" "));
+    let apply = format!("`fullclock apply {}` fixes it until the next boot", apply.join(" "));
+    // Firmware sets it again.
     let lasting = chain.party().filter(|it| *it == Party::Firmware).and_then(|_| chain.action());
-    Some(match lasting {
-        Some(action) => format!("{apply} until the next start; {action}"),
-        None => apply,
-    })
+    Some(lasting.map_or(apply.clone(), |action| format!("{apply}; {action}")))
 }
 
 /// What tells the candidates apart.
 fn next_look(chain: &Chain<'_>) -> Option<String> {
-    chain.candidates.iter().find_map(distinguished).map(|it| format!("To find out, {it}"))
+    chain.candidates.iter().find_map(distinguished).map(|it| format!("To find out: {it}"))
 }
 
 /// What shows whether a candidate is the cause, in the imperative.
@@ -119,7 +138,7 @@ pub fn distinguished(candidate: &Candidate<'_>) -> Option<String> {
     match candidate.because {
         Because::Unknown(missing) => missing.remedy().map(str::to_owned),
         Because::Logged(_) | Because::Found(_) => {
-            Some("look for some seconds under load: `fullclock audit --look 2s`".to_owned())
+            Some("run `fullclock audit` on the host while it is under load".to_owned())
         }
     }
 }

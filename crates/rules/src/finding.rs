@@ -43,6 +43,8 @@ pub struct Held {
     pub name: Option<String>,
     /// What to do, in the imperative, where that differs from what the check's part says.
     pub action: Option<&'static str>,
+    /// Whether it is a setting that is at a limit which another one gave it.
+    pub is_at_limit: bool,
     /// When it was seen.
     pub moment: Moment,
 }
@@ -303,6 +305,13 @@ impl Finding {
     #[must_use]
     pub(crate) fn advising(mut self, action: &'static str) -> Finding {
         self.held.action = Some(action);
+        self
+    }
+
+    /// Says that it is at a limit which another setting gave it.
+    #[must_use]
+    pub(crate) fn at_limit(mut self) -> Finding {
+        self.held.is_at_limit = true;
         self
     }
 

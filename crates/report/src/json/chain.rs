@@ -52,8 +52,9 @@ pub(super) struct Chain<'a> {
 struct Loss {
     /// The share of each CPU's clock or time, 0 to 1.
     share: f64,
-    /// Whether it was measured; else it is what the cause takes at most.
-    is_measured: bool,
+    /// What that says of the true share: some CPUs may lose more, or a setting allows it at most.
+    #[schemars(extend("enum" = ["measured", "at least", "at most"]))]
+    bound: &'static str,
 }
 
 /// A possible cause.
@@ -73,7 +74,7 @@ pub(super) fn chain<'a>(it: &diagnosis::Chain<'a>) -> Chain<'a> {
         severity: it.severity().name(),
         confidence: it.confidence().name(),
         lost: it.of().name(),
-        loss: it.loss().map(|it| Loss { share: it.share, is_measured: it.is_measured }),
+        loss: it.loss().map(|it| Loss { share: it.share, bound: it.bound.name() }),
         cpus: it.cpus().as_ref().map(Cpus::of),
         mechanism: it.cause().map(|_| it.mechanism()),
         party: it.party().map(Party::name),

@@ -4,6 +4,7 @@ use super::parts::part_of;
 use crate::check::Check;
 use crate::finding::{Finding, Moment};
 use crate::party::Party;
+use crate::severity::Severity;
 
 /// A cause and what it has for an effect.
 #[derive(Debug, PartialEq, Eq)]
@@ -21,17 +22,26 @@ pub struct Relation {
 pub enum Condition {
     /// The cause was in force when the host was read: what was logged or counted since boot proves no present.
     CauseIsLive,
+    /// The same of a cause that is at least medium: a lesser one is a normal rule of the processor, or does not bind.
+    CauseMatters,
     /// The effect was seen at that time, too.
     EffectIsLive,
+    /// The effect was seen at that time, is at least medium, and nobody is known whose it is.
+    EffectIsUnowned,
     /// The effect leaves no less of the clock than the cause predicts, up to a quarter of that.
     AsPredicted,
     /// The effect is this party's.
     EffectIsOf(Party),
-    /// The effect is not seen to lose anything within what the cause leaves.
-    NothingBesides,
+    /// The effect is at a limit that it was given.
+    EffectIsAtLimit,
+    /// Nothing that is read proves it: a candidate, and no more.
+    Unprovable,
 }
 
-use Condition::{AsPredicted, CauseIsLive, EffectIsLive, EffectIsOf, NothingBesides};
+use Condition::{
+    AsPredicted, CauseIsLive, CauseMatters, EffectIsAtLimit, EffectIsLive, EffectIsOf,
+    EffectIsUnowned, Unprovable,
+};
 
 const fn relation(
     cause: &'static str,
@@ -47,41 +57,35 @@ pub const EXPLAINS: &[Relation] = &[
     relation("known-bad-firmware", "clock-modulation", &[CauseIsLive, EffectIsLive]),
     // The clock is stopped for a part of the time: APERF counts less, whatever the P-state is (SDM vol. 3B, 15.8.3).
     relation("clock-modulation", "clock-below-minimum", &[CauseIsLive, AsPredicted]),
-    relation("forced-idle", "clock-below-minimum", &[CauseIsLive]),
     // PROCHOT# brings the lowest clock and, on some processors, stops it in between.
-    relation("bmc-power-cap", "prochot-asserted", &[CauseIsLive, EffectIsLive]),
-    relation("prochot-asserted", "clock-below-minimum", &[CauseIsLive]),
-    relation("thermal-throttling", "clock-below-minimum", &[CauseIsLive]),
-    relation("undervoltage", "clock-below-minimum", &[CauseIsLive]),
-    relation("low-power-limit", "clock-below-minimum", &[CauseIsLive]),
+    relation("bmc-power-cap", "prochot-asserted", &[CauseMatters, EffectIsUnowned]),
+    relation("prochot-asserted", "clock-below-minimum", &[CauseMatters]),
+    relation("thermal-throttling", "clock-below-minimum", &[CauseMatters]),
+    relation("undervoltage", "clock-below-minimum", &[CauseMatters]),
+    // Whether a power limit binds, no register that is read here tells.
+    relation("low-power-limit", "clock-below-minimum", &[Unprovable]),
     relation("clock-modulation", "clock-not-delivered", &[CauseIsLive, AsPredicted]),
-    relation("prochot-asserted", "clock-not-delivered", &[CauseIsLive]),
-    relation("thermal-throttling", "clock-not-delivered", &[CauseIsLive]),
-    relation("undervoltage", "clock-not-delivered", &[CauseIsLive]),
-    relation("low-power-limit", "clock-not-delivered", &[CauseIsLive]),
-    relation("power-limit-reached", "clock-not-delivered", &[CauseIsLive]),
-    relation("clock-clipped-by-platform", "clock-not-delivered", &[CauseIsLive]),
+    relation("prochot-asserted", "clock-not-delivered", &[CauseMatters]),
+    relation("thermal-throttling", "clock-not-delivered", &[CauseMatters]),
+    relation("undervoltage", "clock-not-delivered", &[CauseMatters]),
+    relation("low-power-limit", "clock-not-delivered", &[Unprovable]),
+    // Both are logs and counts since boot.
+    relation("power-limit-reached", "clock-not-delivered", &[Unprovable]),
+    relation("clock-clipped-by-platform", "clock-not-delivered", &[Unprovable]),
     // The limit that the processor's own controller shows is that of what it names as the source.
-    relation("prochot-asserted", "capped-frequency", &[CauseIsLive, EffectIsOf(Party::Physics)]),
+    relation("prochot-asserted", "capped-frequency", &[CauseMatters, EffectIsOf(Party::Physics)]),
     relation(
         "low-power-limit",
         "capped-frequency",
-        &[CauseIsLive, EffectIsOf(Party::Physics), AsPredicted],
+        &[CauseMatters, EffectIsOf(Party::Physics), AsPredicted],
     ),
-    // A limit below the design power is reached where the default would not be.
-    relation("low-power-limit", "power-limit-reached", &[CauseIsLive]),
     // A governor runs at the limit that it was given: it is not the governor that is slow.
-    relation("capped-frequency", "slow-governor", &[CauseIsLive, NothingBesides]),
-    relation("prochot-asserted", "slow-governor", &[CauseIsLive, NothingBesides]),
-    relation("rival-tuner", "mixed-frequency-settings", &[CauseIsLive]),
+    relation("capped-frequency", "slow-governor", &[CauseIsLive, EffectIsAtLimit]),
     relation("ipmi-without-interrupt", "kipmid-busy", &[CauseIsLive]),
 ];
 
 /// So much of what a cause leaves has to be there: shares are of the nominal clock or of the highest, which differ by a fifth on servers.
 const AS_PREDICTED: f64 = 0.75;
-
-/// Of what is left from here on nothing is lost: clocks are rounded to steps.
-const AS_GOOD_AS_ALL: f64 = 0.98;
 
 /// The place of what explains the finding at `effect`, by the first of the relations that hold.
 pub(crate) fn cause_of(findings: &[(&'static Check, Finding)], effect: usize) -> Option<usize> {
@@ -119,14 +123,21 @@ impl Condition {
         match self {
             CauseIsLive => cause.held.moment == Moment::Now,
             EffectIsLive => effect.held.moment == Moment::Now,
+            CauseMatters => matters(cause),
+            EffectIsUnowned => matters(effect) && effect.held.by.is_none(),
             AsPredicted => match (left_by(cause), left_by(effect)) {
                 (Some(predicted), Some(measured)) => measured >= AS_PREDICTED * predicted,
                 _ => false,
             },
             EffectIsOf(party) => effect.held.by == Some(party),
-            NothingBesides => left_by(effect).is_none_or(|left| left > AS_GOOD_AS_ALL),
+            EffectIsAtLimit => effect.held.is_at_limit,
+            Unprovable => false,
         }
     }
+}
+
+fn matters(finding: &Finding) -> bool {
+    finding.held.moment == Moment::Now && finding.severity >= Severity::Medium
 }
 
 /// The share of the clock that a finding leaves.

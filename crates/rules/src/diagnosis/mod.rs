@@ -19,6 +19,9 @@ use facts::{Elsewhere, Missing};
 use parts::{Kind, Part, part_of};
 use std::cmp::Reverse;
 
+/// The check whose sign is that of the fastest CPU concerned.
+const BELOW_MINIMUM: &str = "clock-below-minimum";
+
 /// A cause, and what it explains.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chain<'a> {
@@ -68,8 +71,30 @@ pub enum Because<'a> {
 pub struct ChainLoss {
     /// The share of the clock or time of each CPU concerned, 0 to 1.
     pub share: f64,
-    /// Whether it was measured; what a setting may take is at most that.
-    pub is_measured: bool,
+    /// What that says of the true share.
+    pub bound: Bound,
+}
+
+/// What a share says of the true one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// It was measured.
+    Measured,
+    /// Some CPUs lose more.
+    AtLeast,
+    /// A setting allows that; what of it is lost depends on the load.
+    AtMost,
+}
+
+impl Bound {
+    /// The word in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Bound::Measured => "measured",
+            Bound::AtLeast => "at least",
+            Bound::AtMost => "at most",
+        }
+    }
 }
 
 /// The chains of an audit, the most severe first. Findings of checks without a [part](parts) are in none.
@@ -84,7 +109,8 @@ pub fn chains(audit: &Audit) -> Vec<Chain<'_>> {
     };
     let mut chains: Vec<Chain<'_>> = causes.iter().enumerate().filter_map(root).collect();
     // The sort is stable: of equals, the order of the audit stays.
-    chains.sort_by_key(|it| Reverse((it.severity(), it.explained.len(), it.confidence())));
+    let promille = |it: &Chain<'_>| it.loss().map(|it| (1000.0 * it.share) as u32);
+    chains.sort_by_key(|it| Reverse((it.severity(), promille(it), it.confidence())));
     chains
 }
 
@@ -164,7 +190,7 @@ impl Because<'_> {
 
 impl<'a> Chain<'a> {
     /// Its findings, the cause first, each behind what explains it.
-    pub fn links(&self) -> impl Iterator<Item = &Link<'a>> {
+    pub fn links(&self) -> impl Iterator<Item = &Link<'a>> + Clone {
         std::iter::once(&self.root).chain(&self.explained)
     }
 
@@ -210,16 +236,20 @@ impl<'a> Chain<'a> {
         self.root.finding.held.moment
     }
 
-    /// What it takes: what its sign measured, or at most what its cause, or one of several signs, can take; `None` where neither is
-    /// known.
+    /// What it takes: what its sign measured, the least of several, or at most what its cause can take; `None` where neither is known.
     pub fn loss(&self) -> Option<ChainLoss> {
         let share_of = |it: &Link<'_>| it.finding.lost.as_ref().map(loss_scale::Lost::share);
-        let signs = self.links().filter(|it| it.part.kind == Kind::Symptom).filter_map(share_of);
-        let signs: Vec<f64> = signs.collect();
-        let measured = signs.iter().copied().max_by(f64::total_cmp);
-        let possible = || self.links().filter_map(share_of).max_by(f64::total_cmp);
-        let share = measured.or_else(possible)?;
-        Some(ChainLoss { share, is_measured: signs.len() == 1 })
+        let signs = self.links().filter(|it| it.part.kind == Kind::Symptom);
+        let least = signs.clone().filter_map(share_of).min_by(f64::total_cmp);
+        // It speaks of the fastest of the CPUs below the minimum.
+        let is_least = signs.clone().count() > 1
+            || signs.last().is_some_and(|it| it.check.id == BELOW_MINIMUM);
+        if let Some(share) = least {
+            let bound = if is_least { Bound::AtLeast } else { Bound::Measured };
+            return Some(ChainLoss { share, bound });
+        }
+        let share = self.links().filter_map(share_of).max_by(f64::total_cmp)?;
+        Some(ChainLoss { share, bound: Bound::AtMost })
     }
 
     /// The CPUs that lose it: those of its signs, or of its cause.

@@ -100,11 +100,10 @@ pub const PARTS: &[Part] = &[
         OperatingSystem,
         "give all CPUs the same settings",
     ),
-    mechanism(
+    unowned(
         "no-frequency-driver",
-        "the choice of clock without a frequency driver",
-        Firmware,
-        "let the operating system control frequencies in the firmware's setup",
+        "the lack of a frequency driver",
+        "get one: the finding says how",
     ),
     mechanism("rival-tuner", "programs that write over each other", Program, "keep one of them"),
     unowned(
@@ -123,14 +122,20 @@ pub const PARTS: &[Part] = &[
         OperatingSystem,
         "raise cpu.uclamp.max of the group",
     ),
-    mechanism("forced-idle", "forced idle time", OperatingSystem, "fix the cooling"),
+    Part {
+        of: Lost::Time,
+        ..mechanism("forced-idle", "forced idle time", OperatingSystem, "fix the cooling")
+    },
     unowned(
         "prochot-asserted",
         "PROCHOT#",
         "find what asserts the signal: the controller's event log names power supplies and regulators",
     ),
     mechanism("thermal-throttling", "thermal throttling", Physics, "fix the cooling"),
-    mechanism("smi-storm", "system management interrupts", Firmware, "update the firmware"),
+    Part {
+        of: Lost::Time,
+        ..mechanism("smi-storm", "system management interrupts", Firmware, "update the firmware")
+    },
     mechanism(
         "known-bad-firmware",
         "a known fault of this version",
@@ -146,7 +151,7 @@ pub const PARTS: &[Part] = &[
         "power-limit-reached",
         "a package power limit",
         Physics,
-        "none, where the limit is the design power: the processor does what it was bought for",
+        "leave it where the limit is the design power; see low-power-limit",
     ),
     mechanism(
         "undervoltage",
@@ -160,13 +165,11 @@ pub const PARTS: &[Part] = &[
         ManagementController,
         "find whose budget the limit keeps, then raise it in the management controller",
     ),
-    mechanism("uncore-capped", "a limit on the uncore clock", OperatingSystem, "raise the limit"),
     Part {
         of: Lost::Turbo,
-        ..mechanism(
+        ..unowned(
             "turbo-headroom-lost",
             "idle states that are switched off, which leaves no headroom for turbo",
-            OperatingSystem,
             "let idle CPUs sleep deeper",
         )
     },

@@ -14,7 +14,12 @@ fn diagnosed(excerpt: &str) -> String {
     let line = |it: &Chain<'_>| {
         let ids: Vec<&str> = it.links().map(|it| it.check.id).collect();
         let loss = it.loss().map_or("?".to_owned(), |it| {
-            format!("{}{:.0} %", if it.is_measured { "" } else { "<= " }, 100.0 * it.share)
+            let bound = match it.bound {
+                Bound::Measured => "",
+                Bound::AtLeast => ">= ",
+                Bound::AtMost => "<= ",
+            };
+            format!("{bound}{:.0} %", 100.0 * it.share)
         });
         let party = it.party().map_or("nobody known", Party::name);
         let program = it.program().map_or(String::new(), |it| format!(" {it}"));
@@ -146,7 +151,7 @@ fn a_power_limit_that_a_socket_is_at_explains_the_limit_on_its_clock_and_one_abo
 fn a_clock_that_the_duty_cycle_predicts_is_one_chain_with_it() {
     assert_eq!(
         diagnosed(&xeon(600, "0x14", COOL)),
-        "critical: clock-modulation -> clock-below-minimum 75 %: firmware, clock modulation (duty cycle 25 %)"
+        "critical: clock-modulation -> clock-below-minimum >= 75 %: nobody known, clock modulation (duty cycle 25 %)"
     );
 }
 
@@ -154,9 +159,9 @@ fn a_clock_that_the_duty_cycle_predicts_is_one_chain_with_it() {
 fn a_clock_that_the_duty_cycle_does_not_predict_is_a_sign_of_something_else() {
     assert_eq!(
         diagnosed(&xeon(600, "0x1c", COOL)),
-        "high: clock-modulation <= 25 %: firmware, clock modulation (duty cycle 75 %)\n\
-         high: clock-below-minimum 75 %: nobody known, a clock below the hardware's minimum; perhaps clock-modulation, \
-         thermal-throttling, low-power-limit"
+        "high: clock-below-minimum >= 75 %: nobody known, a clock below the hardware's minimum; perhaps clock-modulation, \
+         thermal-throttling, low-power-limit\n\
+         high: clock-modulation <= 25 %: nobody known, clock modulation (duty cycle 75 %)"
     );
 }
 
@@ -164,11 +169,11 @@ fn a_clock_that_the_duty_cycle_does_not_predict_is_a_sign_of_something_else() {
 fn prochot_explains_a_low_clock_at_the_same_time_and_its_log_does_not() {
     assert_eq!(
         diagnosed(&xeon(800, "0x0", PULLED)),
-        "high: prochot-asserted -> clock-below-minimum 67 %: nobody known, PROCHOT# from another device"
+        "high: prochot-asserted -> clock-below-minimum >= 67 %: nobody known, PROCHOT# from another device"
     );
     assert_eq!(
         diagnosed(&xeon(800, "0x0", LOGGED)),
-        "high: clock-below-minimum 67 %: nobody known, a clock below the hardware's minimum; perhaps prochot-asserted, \
+        "high: clock-below-minimum >= 67 %: nobody known, a clock below the hardware's minimum; perhaps prochot-asserted, \
          thermal-throttling, low-power-limit\n\
          low: prochot-asserted ?: nobody known, PROCHOT# from another device"
     );
@@ -181,7 +186,7 @@ fn a_limit_of_the_board_that_pulls_prochot_is_the_controllers() {
                  //- /dev/ipmi0 0x2c 0x02 dc 01 00 00\n00 dc f4 01 64 00 f4 01 f4 01 00 00 00 60 10 27 00 00 40\n";
     assert_eq!(
         diagnosed(&(xeon(800, "0x0", PULLED) + limit)),
-        "high: bmc-power-cap -> prochot-asserted -> clock-below-minimum 67 %: management controller, a power limit of the board (500 W)"
+        "high: bmc-power-cap -> prochot-asserted -> clock-below-minimum >= 67 %: management controller, a power limit of the board (500 W)"
     );
 }
 
@@ -189,12 +194,12 @@ fn a_limit_of_the_board_that_pulls_prochot_is_the_controllers() {
 fn what_was_looked_at_and_not_found_is_no_candidate_and_what_could_not_be_is() {
     assert_eq!(
         diagnosed(&xeon(800, "0x0", COOL)),
-        "high: clock-below-minimum 67 %: nobody known, a clock below the hardware's minimum; perhaps thermal-throttling, \
+        "high: clock-below-minimum >= 67 %: nobody known, a clock below the hardware's minimum; perhaps thermal-throttling, \
          low-power-limit"
     );
     assert_eq!(
         diagnosed(&xeon(800, "!denied", "!denied")),
-        "high: clock-below-minimum 67 %: nobody known, a clock below the hardware's minimum; perhaps clock-modulation, \
+        "high: clock-below-minimum >= 67 %: nobody known, a clock below the hardware's minimum; perhaps clock-modulation, \
          prochot-asserted, thermal-throttling, low-power-limit"
     );
 }

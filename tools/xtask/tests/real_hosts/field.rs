@@ -37,25 +37,24 @@ fn of_held_clock(id: &str) -> Option<Expectation> {
             .finds_between("slow-governor", Info..=Low)
             .says("occ_reset = 1")
             .says("43 % of the clock, while it lasts")
-            .says_not("up to 43 %")
-            .diagnosed("Up to 43 % of the clock is lost on"),
+            .says_not("up to 43 %"),
         "04-cix-pll-stuck" => clean()
             .finds("clock-not-delivered", High)
             .says("ref:746123548456952 del:600147015590292")
             .says("level 804, where 3150 is nominal")
             .says_not("80 %"),
         "10-230mhz-readout-misread" => {
-            clean().finds("clock-below-minimum", High).says("% of the clock").diagnosed("88 % of the clock is lost on all 4 CPUs, and the cause is unknown: it may be clock modulation,")
+            clean().finds("clock-below-minimum", High).says("% of the clock").diagnosed("At least 88 % of the clock is lost on all 4 CPUs, and the cause is unknown: it may be clock modulation,")
         }
         "14-amd-policy-400" => clean()
             .finds("capped-frequency", High)
             .says("scaling-max=max")
             .says_not("max-perf-pct")
             .says_not("energy-perf-bias=")
-            .diagnosed("Up to 91 % of the clock is lost on all 16 CPUs: the operating system holds it down by scaling_max_freq (400 MHz)."),
+            .diagnosed("Up to 91 % of the clock can be lost on all 16 CPUs: the operating system holds it down by scaling_max_freq (400 MHz)."),
         // The other kind of core is held as well, above its minimum.
         "33-400mhz-under-800-hybrid" => {
-            clean().finds("clock-below-minimum", High).may_find("clock-not-delivered").diagnosed("Up to 61 % of the clock is lost on all 24 CPUs, and the cause is unknown: it may be")
+            clean().finds("clock-below-minimum", High).may_find("clock-not-delivered").diagnosed("At least 50 % of the clock is lost on all 24 CPUs, and the cause is unknown: it may be")
         }
         "38-power-limit-notifications" => clean()
             .finds_between("power-limit-reached", Info..=Info)
@@ -65,12 +64,12 @@ fn of_held_clock(id: &str) -> Option<Expectation> {
             .says("thermald runs here")
             .says_not("TLP")
             .says_not("max-perf-pct=100")
-            .diagnosed("Up to 60 % of the clock is lost on all 4 CPUs: thermald (900) holds it down by max_perf_pct (40 %). Fix the cooling."),
+            .diagnosed("Up to 60 % of the clock can be lost on all 4 CPUs: probably thermald (900) holds it down by max_perf_pct (40 %). Fix the cooling."),
         "44-acpi-limit-1500-of-2801" => clean()
             .finds("capped-frequency", High)
             .finds_between("slow-governor", Info..=Low)
             .says_not("scaling-max")
-            .diagnosed("Up to 46 % of the clock is lost on all 8 CPUs: firmware holds it down by bios_limit (1500 MHz)."),
+            .diagnosed("Up to 46 % of the clock can be lost on all 8 CPUs: firmware holds it down by bios_limit (1500 MHz)."),
         "49-performance-governor-at-low-clock" => {
             clean().finds("clock-not-delivered", High).says("33 % of the clock").diagnosed("33 % of the clock is lost on all 4 CPUs, and the cause is unknown: it may be under-voltage or firmware.")
         }
@@ -78,15 +77,15 @@ fn of_held_clock(id: &str) -> Option<Expectation> {
             clean().finds("undervoltage", High).says("under-voltage").says("get_throttled = 50005").diagnosed("The hardware holds the clock down on all 4 CPUs, by under-voltage.")
         }
         "51-pcc-cpufreq-dl580" => {
-            clean().finds("slow-governor", Medium).never(&["turbo-off"]).says("OS Control Mode").diagnosed("Up to 52 % of the clock is lost on all 120 CPUs: the operating system holds it down by the frequency governor (ondemand).")
+            clean().finds("slow-governor", Medium).never(&["turbo-off"]).says("OS Control Mode").diagnosed("Up to 52 % of the clock can be lost on all 120 CPUs: the operating system holds it down by the frequency governor (ondemand).")
         }
         "min-a" => {
-            clean().finds("capped-frequency", High).finds_between("slow-governor", Info..=Low).diagnosed("Up to 46 % of the clock is lost on CPU 0 (1 of 1): the operating system holds it down by scaling_max_freq (1500 MHz).")
+            clean().finds("capped-frequency", High).finds_between("slow-governor", Info..=Low).diagnosed("Up to 46 % of the clock can be lost on CPU 0 (1 of 1): the operating system holds it down by scaling_max_freq (1500 MHz).")
         }
         "min-b" => clean().finds("clock-not-delivered", High).diagnosed("71 % of the clock is lost on CPU 0 (1 of 1), and the cause is unknown: it may be"),
         "min-e" => clean().finds("clock-not-delivered", High).diagnosed("92 % of the clock is lost on CPU 0 (1 of 1), and the cause is unknown: it may be"),
         "min-pcc" => clean().never(&["turbo-off"]),
-        "min-pl0" => clean().finds("low-power-limit", Critical).diagnosed("The long-term power limit of the package (0 W of 205 W) holds the clock down, and who causes that is unknown."),
+        "min-pl0" => clean().finds("low-power-limit", Critical).diagnosed("The long-term power limit of the package (0 W of 205 W) can hold the clock down; whose it is, is unknown."),
         _ => return None,
     })
 }

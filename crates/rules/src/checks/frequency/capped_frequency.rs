@@ -142,7 +142,10 @@ fn with_writer(host: &HostView, finding: Finding) -> Finding {
     const ANY: &str =
         "find what writes it: a tuned profile with max_perf_pct, TLP's CPU_MAX_PERF_ON_AC";
     let Ok(processes) = &host.processes else {
-        return finding.fix_by("max-perf-pct", "100").fix_lasting(ANY);
+        return finding
+            .fix_by("max-perf-pct", "100")
+            .held_by(Party::OperatingSystem)
+            .fix_lasting(ANY);
     };
     let running = host.tuners.running(processes);
     if let Some(it) = running.iter().find(|it| it.tuner.name == "thermald") {
@@ -150,7 +153,7 @@ fn with_writer(host: &HostView, finding: Finding) -> Finding {
             "thermald runs here and lowers it where the processor is hot or the firmware's policy asks for that: fix the cooling first; its log says what it does",
         );
     }
-    let finding = finding.fix_by("max-perf-pct", "100");
+    let finding = finding.fix_by("max-perf-pct", "100").held_by(Party::OperatingSystem);
     let setters: Vec<String> =
         running.iter().filter(|it| it.tuner.is_setter).map(Running::named).collect();
     match setters.join(" and ") {

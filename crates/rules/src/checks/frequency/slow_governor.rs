@@ -107,6 +107,9 @@ fn judge(host: &HostView, governor: &str, policies: &[&Policy]) -> Option<Findin
         .on(cpus.clone(), host.topology.n_online())
         .evidence(example.path("scaling_governor"), governor)
         .by_means_of(format!("the frequency governor ({governor})"));
+    if !is_lost && policies.iter().all(|it| is_at_its_limit(host, it)) {
+        finding = finding.at_limit();
+    }
     if by_mailbox {
         finding =
             finding.evidence(example.path("scaling_driver"), PCC).fix_lasting(out_of_mailbox(host));

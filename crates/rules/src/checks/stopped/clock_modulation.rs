@@ -13,7 +13,7 @@ use crate::party::Party;
 use facts::cpu::cooling::{CoolingDevice, Kind};
 use facts::msr::clock_modulation::Duty;
 use facts::msr::intel::CLOCK_MODULATION;
-use facts::{CpuSet, HostView, IfPresent, Missing};
+use facts::{CpuSet, HostView, Missing};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) const CHECK: Check = Check {
@@ -143,9 +143,6 @@ fn finding(host: &HostView, duty: Duty, modulated: &Modulated, unset: &CpuSet) -
             format!("the clock runs {duty} of the time; the rest is lost"),
         );
     }
-    if is_not_of_linux(host) {
-        finding = finding.held_by(Party::Firmware);
-    }
     finding
         .by_means_of(format!("clock modulation (duty cycle {duty})"))
         .on(cpus.clone(), host.topology.n_online())
@@ -153,13 +150,6 @@ fn finding(host: &HostView, duty: Duty, modulated: &Modulated, unset: &CpuSet) -
         .fix_lasting(
             "a firmware update from the machine's vendor; find out first what set it: firmware, management controller, power cap",
         )
-}
-
-/// Whether no cooling device of the kernel's stops the clock, which is the only thing in Linux that does.
-fn is_not_of_linux(host: &HostView) -> bool {
-    let devices = host.cooling.if_present();
-    let is_idle = |it: &CoolingDevice| it.kind != Kind::Processor || it.level() == Ok(0);
-    devices.is_ok_and(|it| it.is_none_or(|it| it.iter().all(is_idle)))
 }
 
 /// What the threads that share a core with `cpus`, and do not ask for it themselves, have of it.

@@ -247,7 +247,7 @@ fn finding(severity: Severity, is_log: IsLog, name: &'static str) -> Finding {
             .fix_lasting(
                 "fix what pulls the signal: a power supply that is missing, failed or too small, a hot voltage regulator, a power cap of chassis or BMC; a signal that stays without a cause has been cured by taking the machine off its power for a minute",
             ),
-        _ => finding,
+        _ => finding.advising("leave it where the limit is what the processor was made for; see low-power-limit"),
     }
 }
 

@@ -88,7 +88,7 @@ pub(super) fn capped(host: &HostView, cap: &Cap, policies: &[&Policy], are_many:
     } else if policies.iter().copied().any(may_be_of_firmware) {
         finding.fix_lasting("look at bios_limit in the same folder: if it is as low, the firmware sets the limit; if not, a program wrote it")
     } else {
-        finding.fix_by_on("scaling-max", "max", cpus.clone()).fix_lasting("find what writes it: cpupower's or TLP's configuration, a tuned profile, a power-capping agent")
+        finding.held_by(Party::OperatingSystem).fix_by_on("scaling-max", "max", cpus.clone()).fix_lasting("find what writes it: cpupower's or TLP's configuration, a tuned profile, a power-capping agent")
     };
     finding.on(cpus, host.topology.n_online())
 }

@@ -96,12 +96,11 @@ fn weighed(
 ) -> Finding {
     let Some(drawn) = drawn else {
         let message = format!("{message}; what it draws is unknown");
-        return Finding::new(Severity::Low, Confidence::Low, message).since_boot();
+        return Finding::new(Severity::Low, Confidence::Low, message);
     };
     if !is_at(drawn, limit) {
         let message = format!("{message}, which does not bind at this moment: it draws {drawn}");
-        // A limit that is not reached holds nothing now.
-        return Finding::new(Severity::Info, Confidence::High, message).since_boot();
+        return Finding::new(Severity::Info, Confidence::High, message);
     }
     let message = format!("{message}, and it draws {drawn}");
     let clocks = socket.lowest_limit().map(|(_, it)| it).zip(host.nominal_clock());

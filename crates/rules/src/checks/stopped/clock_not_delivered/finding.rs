@@ -25,6 +25,7 @@ pub(super) fn of(host: &HostView, low: &[&Judged<'_>], is_all: bool, work: &Work
     let finding = Finding::of_lost(lost, confidence(first.kind, is_all, work), message)
         .on(cpus, host.topology.n_online());
     let finding = with_evidence(host, finding, fastest);
+    let finding = if first.kind == Kind::SinceBoot { finding.since_boot() } else { finding };
     let lasts = if first.kind == Kind::SinceBoot { "since boot" } else { "while it lasts" };
     let finding = finding.cost(
         format!("{:.0} % of the clock {lasts}", 100.0 * (1.0 - clock.share_of(asked))),
