@@ -21,7 +21,7 @@ pub struct Opened {
 /// Errors: there is none, or it cannot be read.
 pub fn open(path: &Path) -> Result<Opened> {
     if path.exists() && !path.is_file() && !path.is_dir() {
-        // Opening a pipe that nobody writes to would wait for ever.
+        // Opening a pipe that has no writer blocks.
         bail!("{} is neither a file nor a folder", path.display());
     }
     if is_capture(path)? { open_capture(path) } else { open_root(path) }

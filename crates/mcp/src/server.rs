@@ -54,7 +54,7 @@ pub(crate) fn run(options: Options, interrupt: Interrupt) -> Result<()> {
         .build()
         .context("cannot start to serve")?;
     let served = runtime.block_on(until_interrupted(options, interrupt));
-    // A read of standard input cannot be taken back, and for what is still worked on nobody waits.
+    // A read of standard input cannot be cancelled, and calls that still run are not waited for.
     runtime.shutdown_background();
     served
 }

@@ -25,11 +25,12 @@ pub struct Detail {
 /// The audit of the host called `name`.
 pub fn document(name: &str, host: &HostView, audit: &Audit, detail: Detail) -> Document {
     let mut document = Document::new(format!("fullclock audit of {name}"));
+    let chains = diagnosis::chains(audit);
     if !detail.quiet {
         document.paragraph(describe(host));
-        document.paragraph(Text::strong(verdict(host, audit)));
+        document.paragraph(Text::strong(verdict_with(host, audit, &chains)));
     }
-    items(&mut document, audit);
+    items(&mut document, audit, &chains);
     decided(&mut document, audit);
     if !detail.quiet {
         of_site(&mut document, host);
@@ -88,7 +89,11 @@ fn known(fact: &Fact<String>) -> Option<&str> {
 
 /// The audit in one or two sentences.
 pub fn verdict(host: &HostView, audit: &Audit) -> String {
-    let found = found(audit);
+    verdict_with(host, audit, &diagnosis::chains(audit))
+}
+
+fn verdict_with(host: &HostView, audit: &Audit, chains: &[Chain<'_>]) -> String {
+    let found = found_with(audit, chains);
     match (n_hidden(audit), &host.platform.hypervisor) {
         (0, _) => found,
         (n, Ok(Some(hypervisor))) => {
@@ -101,7 +106,10 @@ pub fn verdict(host: &HostView, audit: &Audit) -> String {
 
 /// What was found: the first chain of the diagnosis, and how many findings there are.
 pub(crate) fn found(audit: &Audit) -> String {
-    let chains = diagnosis::chains(audit);
+    found_with(audit, &diagnosis::chains(audit))
+}
+
+fn found_with(audit: &Audit, chains: &[Chain<'_>]) -> String {
     let first = chains.first().filter(|it| it.severity() >= Severity::Medium);
     let worst = audit.findings.first().map(|(_, it)| it.severity);
     match first {
@@ -157,8 +165,7 @@ fn in_short(message: &str) -> &str {
 }
 
 /// The findings, worst first; those of a chain together, where the worst of them stands.
-fn items(document: &mut Document, audit: &Audit) {
-    let chains = diagnosis::chains(audit);
+fn items(document: &mut Document, audit: &Audit, chains: &[Chain<'_>]) {
     let mut shown: Vec<&Chain<'_>> = Vec::new();
     for (check, finding) in &audit.findings {
         let has_it = |chain: &&Chain<'_>| chain.links().any(|it| std::ptr::eq(it.finding, finding));

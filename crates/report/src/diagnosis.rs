@@ -3,10 +3,10 @@
 use crate::wording::{capital, listed};
 use rules::diagnosis::parts::Lost;
 use rules::diagnosis::{Because, Bound, Candidate, Chain, ChainLoss};
-use rules::finding::{Moment, Severity};
+use rules::finding::Moment;
 use rules::party::Party;
 
-/// So many candidates are named in a sentence.
+/// How many candidates a sentence names.
 const MOST_NAMED: usize = 3;
 
 /// The chain in two or three sentences.
@@ -64,7 +64,7 @@ fn without_loss(chain: &Chain<'_>, scope: &str) -> String {
     let (does, when) = match (chain.moment(), chain.of()) {
         (Moment::SinceBoot, Lost::Time) => ("took", " at some time since boot"),
         (Moment::SinceBoot, _) => ("held", " down at some time since boot"),
-        (Moment::Now, _) if !acts(chain) => ("can hold", " down"),
+        (Moment::Now, _) if !chain.acts() => ("can hold", " down"),
         (Moment::Now, Lost::Time) => ("takes", ""),
         (Moment::Now, _) => ("holds", " down"),
     };
@@ -74,18 +74,9 @@ fn without_loss(chain: &Chain<'_>, scope: &str) -> String {
     }
 }
 
-/// That nobody is known whose it is, where somebody set it.
+/// That the party is unknown, of what somebody set.
 fn of_whom(chain: &Chain<'_>) -> &'static str {
-    let set = ["prochot-asserted", "clock-modulation", "low-power-limit", "capped-frequency"];
-    let was_set = chain.cause().is_some_and(|it| set.contains(&it.check.id));
-    if was_set { "; whose it is, is unknown" } else { "" }
-}
-
-/// Whether a finding without a known loss still shows that something holds the clock down, and not only that it could.
-fn acts(chain: &Chain<'_>) -> bool {
-    let acting = ["prochot-asserted", "undervoltage", "thermal-throttling", "clock-modulation"];
-    chain.cause().is_some_and(|it| acting.contains(&it.check.id))
-        && chain.severity() >= Severity::Medium
+    if chain.is_set_by_unknown() { "; whose it is, is unknown" } else { "" }
 }
 
 /// The party, with the program's name: that it runs here is known, not that it wrote the setting.

@@ -140,7 +140,7 @@ pub struct AmdPstate {
     pub status: Fact<String>,
     /// `prefcore`: whether some cores are preferred.
     pub prefcore: Fact<String>,
-    /// `dynamic_epp`: whether the driver chooses the energy preference of all policies by itself, and then answers whoever writes one with EBUSY.
+    /// `dynamic_epp`: whether the driver chooses the energy preference of all policies by itself, and then refuses a written one with EBUSY.
     /// Kernels before it have no such file, and those after it have a preference `dynamic` instead.
     pub dynamic_epp: Fact<bool>,
 }

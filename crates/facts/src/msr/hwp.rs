@@ -16,7 +16,7 @@ pub struct Capabilities(pub u64);
 pub struct Request(pub u64);
 
 /// IA32_HWP_PECI_REQUEST_INFO (0x775): what the management controller requests over PECI. Each of its fields counts where its own Valid bit is set,
-/// and then rules those of [`Request`], whoever wrote them (SDM vol. 3B, "IA32_HWP_PECI_REQUEST_INFO MSR").
+/// and then overrides those of [`Request`] (SDM vol. 3B, "IA32_HWP_PECI_REQUEST_INFO MSR").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControllerRequest(pub u64);
 

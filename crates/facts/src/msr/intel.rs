@@ -179,8 +179,8 @@ const CONFIG_TDP: &[u32] = &[
 
 /// Clients of generations 6 to 13 and Xeon Scalable 1 to 3 (SDM vol. 4 of March 2023, table 2-39, "Additional MSRs Supported by the 6th
 /// Generation ... Intel Core Processors"; edk2 SkylakeMsr.h). Of the 12th and 13th generations the same manual names the registers of that
-/// table that they lack, and this is none of them. Later issues list Sapphire Rapids and later servers for that section; as long as nobody has
-/// shown that the register tells the truth there, they stay unknown.
+/// table that they lack, and this is none of them. Later issues list Sapphire Rapids and later servers for that section; until it
+/// is shown that the register is right there, they stay unknown.
 pub(super) const LIMIT_REASONS: &[u32] = &[
     0x4e, 0x5e, 0x8e, 0x9e, 0xa5, 0xa6, 0x66, 0x7d, 0x7e, 0x8c, 0x8d, 0xa7, // clients
     0x97, 0x9a, 0xb7, 0xba, 0xbf, // Alder and Raptor Lake

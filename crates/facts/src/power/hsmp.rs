@@ -42,7 +42,7 @@ pub struct HsmpSocket {
 pub struct SocketPower {
     /// The folder of its files, for evidence and commands.
     pub folder: String,
-    /// `power1_cap`: the limit in force (PPT), whoever set it: firmware, the management controller or a program.
+    /// `power1_cap`: the limit in force (PPT), set by firmware, the management controller or a program.
     pub limit: Fact<Microwatts>,
     /// `power1_cap_max`: the highest limit that the processor takes.
     pub highest_limit: Fact<Microwatts>,

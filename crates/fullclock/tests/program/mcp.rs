@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Whoever says nothing for so long hangs.
+/// A server that sends nothing for this long hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What an answer may have.
@@ -263,7 +263,7 @@ fn results_are_listed_and_compared_and_the_folder_stays_as_it_was() {
     assert!(none.contains("No results."), "{none}");
     keep(client.results.path(), "20-a", 1.0);
     keep(client.results.path(), "20-b", 1.3);
-    // Of a run that was killed: whoever writes makes a result of it.
+    // Trials of a run that was killed: a command that writes makes a result of them.
     fs::write(client.results.path().join("20-k.trials"), "{}").unwrap();
     let before = names(client.results.path());
     let listed = client.text("history", &json!({ "workload": "cpu-loop" }));

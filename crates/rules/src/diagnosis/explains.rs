@@ -26,7 +26,7 @@ pub enum Condition {
     CauseMatters,
     /// The effect was seen at that time, too.
     EffectIsLive,
-    /// The effect was seen at that time, is at least medium, and nobody is known whose it is.
+    /// The effect was seen at that time, is at least medium, and its party is unknown.
     EffectIsUnowned,
     /// The effect leaves no less of the clock than the cause predicts, up to a quarter of that.
     AsPredicted,

@@ -19,9 +19,6 @@ use facts::{Elsewhere, Missing};
 use parts::{Kind, Part, part_of};
 use std::cmp::Reverse;
 
-/// The check whose sign is that of the fastest CPU concerned.
-const BELOW_MINIMUM: &str = "clock-below-minimum";
-
 /// A cause, and what it explains.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chain<'a> {
@@ -226,6 +223,16 @@ impl<'a> Chain<'a> {
         cause.finding.held.by.or(cause.part.party)
     }
 
+    /// Whether somebody set the cause, and who did is unknown.
+    pub fn is_set_by_unknown(&self) -> bool {
+        self.party().is_none() && self.cause().is_some_and(|it| it.part.is_set)
+    }
+
+    /// Whether it is seen that the cause acts, and not only that it can.
+    pub fn acts(&self) -> bool {
+        self.severity() >= Severity::Medium && self.cause().is_some_and(|it| it.part.acts)
+    }
+
     /// The program that does it, by name and number.
     pub fn program(&self) -> Option<&'a str> {
         self.cause()?.finding.held.program.as_deref()
@@ -241,9 +248,7 @@ impl<'a> Chain<'a> {
         let share_of = |it: &Link<'_>| it.finding.lost.as_ref().map(loss_scale::Lost::share);
         let signs = self.links().filter(|it| it.part.kind == Kind::Symptom);
         let least = signs.clone().filter_map(share_of).min_by(f64::total_cmp);
-        // It speaks of the fastest of the CPUs below the minimum.
-        let is_least = signs.clone().count() > 1
-            || signs.last().is_some_and(|it| it.check.id == BELOW_MINIMUM);
+        let is_least = signs.clone().count() > 1 || signs.last().is_some_and(|it| it.part.is_least);
         if let Some(share) = least {
             let bound = if is_least { Bound::AtLeast } else { Bound::Measured };
             return Some(ChainLoss { share, bound });

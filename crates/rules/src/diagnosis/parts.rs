@@ -19,6 +19,12 @@ pub struct Part {
     pub party: Option<Party>,
     /// What to do, in the imperative, where no command does it.
     pub action: &'static str,
+    /// Whether a finding of medium or above shows that it acts, and not only that it can, where no loss is known.
+    pub acts: bool,
+    /// Whether somebody sets it, so that it is said where the party is unknown.
+    pub is_set: bool,
+    /// Whether the loss of a finding is the least of its CPUs.
+    pub is_least: bool,
 }
 
 /// Sign or cause.
@@ -53,7 +59,7 @@ impl Lost {
 }
 
 const fn symptom(check: &'static str, name: &'static str) -> Part {
-    Part { check, kind: Kind::Symptom, of: Lost::Clock, name, party: None, action: "" }
+    Part { kind: Kind::Symptom, ..unowned(check, name, "") }
 }
 
 const fn mechanism(
@@ -62,20 +68,37 @@ const fn mechanism(
     party: Party,
     action: &'static str,
 ) -> Part {
-    let party = Some(party);
-    Part { check, kind: Kind::Mechanism, of: Lost::Clock, name, party, action }
+    Part { party: Some(party), ..unowned(check, name, action) }
 }
 
 /// Of which the finding says whose it is, where that is known.
 const fn unowned(check: &'static str, name: &'static str, action: &'static str) -> Part {
-    Part { check, kind: Kind::Mechanism, of: Lost::Clock, name, party: None, action }
+    Part {
+        check,
+        kind: Kind::Mechanism,
+        of: Lost::Clock,
+        name,
+        party: None,
+        action,
+        acts: false,
+        is_set: false,
+        is_least: false,
+    }
+}
+
+/// The same of what somebody sets.
+const fn set(check: &'static str, name: &'static str, action: &'static str) -> Part {
+    Part { is_set: true, ..unowned(check, name, action) }
 }
 
 use Party::{Firmware, ManagementController, OperatingSystem, Physics, Program};
 
 /// The checks whose findings a diagnosis joins; those of other checks stay what they are.
 pub const PARTS: &[Part] = &[
-    symptom("clock-below-minimum", "a clock below the hardware's minimum"),
+    Part {
+        is_least: true,
+        ..symptom("clock-below-minimum", "a clock below the hardware's minimum")
+    },
     symptom("clock-not-delivered", "a clock below the request"),
     mechanism("slow-governor", "the frequency governor", OperatingSystem, "set another governor"),
     mechanism(
@@ -106,11 +129,14 @@ pub const PARTS: &[Part] = &[
         "get one: the finding says how",
     ),
     mechanism("rival-tuner", "programs that write over each other", Program, "keep one of them"),
-    unowned(
-        "clock-modulation",
-        "clock modulation",
-        "find out what sets the register at each start, and update the firmware",
-    ),
+    Part {
+        acts: true,
+        ..set(
+            "clock-modulation",
+            "clock modulation",
+            "find out what sets the register at each start, and update the firmware",
+        )
+    },
     unowned(
         "clock-clipped-by-platform",
         "a limit of the platform",
@@ -126,12 +152,18 @@ pub const PARTS: &[Part] = &[
         of: Lost::Time,
         ..mechanism("forced-idle", "forced idle time", OperatingSystem, "fix the cooling")
     },
-    unowned(
-        "prochot-asserted",
-        "PROCHOT#",
-        "find what asserts the signal: the controller's event log names power supplies and regulators",
-    ),
-    mechanism("thermal-throttling", "thermal throttling", Physics, "fix the cooling"),
+    Part {
+        acts: true,
+        ..set(
+            "prochot-asserted",
+            "PROCHOT#",
+            "find what asserts the signal: the controller's event log names power supplies and regulators",
+        )
+    },
+    Part {
+        acts: true,
+        ..mechanism("thermal-throttling", "thermal throttling", Physics, "fix the cooling")
+    },
     Part {
         of: Lost::Time,
         ..mechanism("smi-storm", "system management interrupts", Firmware, "update the firmware")
@@ -142,7 +174,7 @@ pub const PARTS: &[Part] = &[
         Firmware,
         "update the firmware",
     ),
-    unowned(
+    set(
         "low-power-limit",
         "a package power limit below the design power",
         "find whose budget the limit keeps, then raise it where it was set",
@@ -153,12 +185,15 @@ pub const PARTS: &[Part] = &[
         Physics,
         "leave it where the limit is the design power; see low-power-limit",
     ),
-    mechanism(
-        "undervoltage",
-        "under-voltage",
-        Physics,
-        "use a power supply and a cable that keep the voltage under load",
-    ),
+    Part {
+        acts: true,
+        ..mechanism(
+            "undervoltage",
+            "under-voltage",
+            Physics,
+            "use a power supply and a cable that keep the voltage under load",
+        )
+    },
     mechanism(
         "bmc-power-cap",
         "a power limit of the board",

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Whoever says nothing for so long hangs.
+/// A server that sends nothing for this long hangs.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server that ends with its test.

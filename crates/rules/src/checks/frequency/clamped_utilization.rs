@@ -50,7 +50,7 @@ power limit the machine, a clamp on what does not matter leaves more for what do
 /// From this share of one CPU on, a process of a clamped group matters.
 const BUSY: f64 = 0.05;
 
-/// So many groups are named.
+/// How many groups a finding names.
 const MOST_NAMED: usize = 5;
 
 /// The first release that adds no headroom to a clamped utilization (9c0b4bb7f630; 6.6.y took it back, too).

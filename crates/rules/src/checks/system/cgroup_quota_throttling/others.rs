@@ -9,7 +9,7 @@ use facts::site::THROTTLED_PERIODS;
 use facts::system::cgroup::{LimitedGroup, ThrottledGroup};
 use facts::system::process::Process;
 
-/// So many groups are named.
+/// How many groups a finding names.
 const MOST_NAMED: usize = 5;
 
 /// Runtimes that start as many threads as the host has CPUs, by a part of the name of their process, and what limits them. A name has 15 bytes: postgres_export.
