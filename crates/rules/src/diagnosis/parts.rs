@@ -101,12 +101,7 @@ pub const PARTS: &[Part] = &[
     },
     symptom("clock-not-delivered", "a clock below the request"),
     mechanism("slow-governor", "the frequency governor", OperatingSystem, "set another governor"),
-    mechanism(
-        "capped-frequency",
-        "a frequency limit",
-        OperatingSystem,
-        "find what writes the limit",
-    ),
+    set("capped-frequency", "a frequency limit", "find what writes the limit"),
     Part {
         of: Lost::Turbo,
         ..mechanism("turbo-off", "turbo that is off", OperatingSystem, "switch turbo on")
