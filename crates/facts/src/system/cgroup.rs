@@ -6,6 +6,7 @@
 use super::process::Process;
 use crate::parse::{Expected, number, trimmed};
 use crate::{Fact, Missing};
+use std::cmp::Reverse;
 use std::time::Duration;
 
 /// A group with a CPU quota, and which of the processes that were looked at it limits.
@@ -57,6 +58,18 @@ pub struct ThrottledGroup {
 
 /// How many processes of a group are known by name.
 pub const MOST_BUSIEST: usize = 3;
+
+/// At most [`MOST_BUSIEST`] of the members of a group: those that have used most CPU time, the most first.
+pub fn busiest<'a>(members: impl Iterator<Item = &'a Process>) -> Vec<Process> {
+    let mut members: Vec<&Process> = members.collect();
+    members.sort_by_key(|it| Reverse(it.cpu_time.clone().unwrap_or_default()));
+    members.into_iter().take(MOST_BUSIEST).cloned().collect()
+}
+
+/// Whether the group of a folder is in that of another.
+pub fn is_within(folder: &str, above: &str) -> bool {
+    folder.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'))
+}
 
 /// The two interfaces of control groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

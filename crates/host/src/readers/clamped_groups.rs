@@ -4,16 +4,16 @@
 //! The file is in every group but the root one, of both versions (kernel/sched/core.c, `cpu_files` and `cpu_legacy_files`; Linux 5.4 and
 //! later, CONFIG_UCLAMP_TASK_GROUP). A group without it is of a kernel that has none, or is not one of the CPU controller.
 
-use super::throttled_groups::{DEEPEST, MOST_GROUPS, members};
+use super::groups::{Place, walk};
+use super::throttled_groups::{LIMITS, members};
 use crate::Source;
 use facts::cpu::cpufreq::Policy;
-use facts::system::cgroup::{MOST_BUSIEST, Mounts, Version};
+use facts::system::cgroup::{Mounts, busiest};
 use facts::system::database;
 use facts::system::process::Process;
 use facts::system::scheduler::{ClampedGroup, ClampedGroups, clamp};
 use facts::{Fact, Missing};
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Reads them, each before those in it.
 pub(super) fn read(
@@ -29,22 +29,20 @@ pub(super) fn read(
         ));
     }
     let mounts = source.parsed("/proc/self/mountinfo", Mounts::parse)?;
-    let mut walk = Walk { source, found: Vec::new(), missing: None };
-    for (version, point) in mounts.points() {
-        walk.go(version, point.trim_end_matches('/'));
-    }
-    let Walk { found, missing, .. } = walk;
+    let (mut found, mut missing) = (Vec::new(), None);
+    let roots = mounts.points().map(|(version, it)| (version, it.trim_end_matches('/').to_owned()));
+    walk(source, roots, &LIMITS, &mut missing, |place, mut within: Vec<usize>, missing| {
+        // The root group has no clamp of its own.
+        if place.depth > 0 {
+            look_at(source, place, &mut found, &mut within, missing);
+        }
+        Some(within)
+    });
     let processes = processes.as_deref().unwrap_or_default();
     let by_pid: BTreeMap<u32, &Process> = processes.iter().map(|it| (it.pid, it)).collect();
     let servers: Vec<(&Process, &'static str)> = database::servers(processes).collect();
     let list = found.into_iter().map(|it| it.with_members(&by_pid, &servers)).collect();
     Ok(ClampedGroups { list, missing })
-}
-
-struct Walk<'a> {
-    source: &'a dyn Source,
-    found: Vec<Found>,
-    missing: Option<Missing>,
 }
 
 /// A clamped group, and the processes in it and below.
@@ -54,69 +52,30 @@ struct Found {
     pids: BTreeSet<u32>,
 }
 
-/// A group that is to be looked at.
-struct Place {
-    folder: String,
-    depth: usize,
-    /// Which of those that were found it is in.
-    within: Vec<usize>,
-}
-
-impl Walk<'_> {
-    /// All groups below the mount point, which has no clamp of its own.
-    fn go(&mut self, version: Version, point: &str) {
-        let root = Place { folder: point.to_owned(), depth: 0, within: Vec::new() };
-        let mut waiting = VecDeque::from([root]);
-        let mut n_groups = 0;
-        while let Some(Place { folder, depth, mut within }) = waiting.pop_front() {
-            n_groups += 1;
-            if n_groups > MOST_GROUPS {
-                return self.note(Missing::too_many(point, "groups", MOST_GROUPS));
-            }
-            if depth > 0 {
-                self.look_at(version, &folder, &mut within);
-            }
-            if depth == DEEPEST {
-                continue;
-            }
-            let names = match self.source.folders(&folder) {
-                Ok(names) => names,
-                // A group that has gone since has none.
-                Err(missing) if missing.is_absence() => continue,
-                Err(missing) => {
-                    self.note(missing);
-                    continue;
-                }
-            };
-            waiting.extend(names.into_iter().map(|name| Place {
-                folder: format!("{folder}/{name}"),
-                depth: depth + 1,
-                within: within.clone(),
-            }));
+/// Adds the group where it is clamped, and its members to the clamped ones that it is `within`.
+fn look_at(
+    source: &dyn Source,
+    place: &Place,
+    found: &mut Vec<Found>,
+    within: &mut Vec<usize>,
+    missing: &mut Option<Missing>,
+) {
+    let folder = &place.folder;
+    match source.parsed(&format!("{folder}/cpu.uclamp.max"), clamp) {
+        Ok(percent) if percent < 100.0 => {
+            within.push(found.len());
+            found.push(Found { folder: folder.clone(), percent, pids: BTreeSet::new() });
         }
+        Err(reason) if !reason.is_absence() => {
+            missing.get_or_insert(reason);
+        }
+        _ => {}
     }
-
-    fn look_at(&mut self, version: Version, folder: &str, within: &mut Vec<usize>) {
-        match self.source.parsed(&format!("{folder}/cpu.uclamp.max"), clamp) {
-            Ok(percent) if percent < 100.0 => {
-                within.push(self.found.len());
-                let folder = folder.to_owned();
-                self.found.push(Found { folder, percent, pids: BTreeSet::new() });
-            }
-            Ok(_) => {}
-            Err(missing) if missing.is_absence() => {}
-            Err(missing) => self.note(missing),
+    if !within.is_empty() {
+        let pids = members(source, place.version, folder);
+        for &at in within.iter() {
+            found[at].pids.extend(&pids);
         }
-        if !within.is_empty() {
-            let pids = members(self.source, version, folder);
-            for &at in within.iter() {
-                self.found[at].pids.extend(&pids);
-            }
-        }
-    }
-
-    fn note(&mut self, missing: Missing) {
-        self.missing.get_or_insert(missing);
     }
 }
 
@@ -127,15 +86,12 @@ impl Found {
         servers: &[(&Process, &'static str)],
     ) -> ClampedGroup {
         let Found { folder, percent, pids } = self;
-        let mut members: Vec<&Process> =
-            pids.iter().filter_map(|pid| processes.get(pid).copied()).collect();
-        members.sort_by_key(|it| Reverse(it.cpu_time.clone().unwrap_or_default()));
         let databases = servers.iter().filter(|(it, _)| pids.contains(&it.pid));
         ClampedGroup {
             folder,
             percent,
             n_processes: pids.len(),
-            busiest: members.into_iter().take(MOST_BUSIEST).cloned().collect(),
+            busiest: busiest(pids.iter().filter_map(|pid| processes.get(pid).copied())),
             databases: databases.map(|(it, product)| ((*it).clone(), *product)).collect(),
         }
     }

@@ -7,6 +7,7 @@ mod cpuidle;
 mod delivered;
 mod distribution;
 mod ethtool;
+mod groups;
 mod hsmp;
 mod ipmi;
 mod kernel;

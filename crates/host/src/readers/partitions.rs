@@ -3,14 +3,14 @@
 //! A partition lies below other partitions, or, as a remote one, anywhere (Linux 6.7). Groups are looked at four deep, and only those in
 //! which the cpuset controller is on: services lie below slices, containers below pods.
 
+use super::groups::{Limits, walk};
 use crate::Source;
+use facts::system::cgroup::Version;
 use facts::system::partition::{Partition, Partitions, state};
-use facts::{CpuSet, Fact, HostView, IfPresent, Missing};
-use std::collections::VecDeque;
+use facts::{CpuSet, Fact, HostView, IfPresent};
 
 const ROOT: &str = "/sys/fs/cgroup";
-const DEEPEST: usize = 4;
-const MOST_GROUPS: usize = 4096;
+const LIMITS: Limits = Limits { deepest: 4, most: 4096, what: "groups with cpusets" };
 
 /// Reads them; and the CPUs of isolated ones, where the root group has no list of them.
 pub(super) fn read(source: &dyn Source, host: &mut HostView) {
@@ -31,41 +31,25 @@ fn partitions(source: &dyn Source) -> Fact<Partitions> {
     if !controllers.split_whitespace().any(|it| it == "cpuset") {
         return Ok(found);
     }
-    let mut waiting = VecDeque::from([(ROOT.to_owned(), 0)]);
-    let mut n_groups = 0;
-    while let Some((folder, depth)) = waiting.pop_front() {
-        n_groups += 1;
-        if n_groups > MOST_GROUPS {
-            note(&mut found, Missing::too_many(ROOT, "groups with cpusets", MOST_GROUPS));
-            break;
+    let Partitions { list, missing } = &mut found;
+    let roots = [(Version::V2, ROOT.to_owned())];
+    walk(source, roots, &LIMITS, missing, |place, (), missing| {
+        if place.depth == 0 {
+            return Some(());
         }
-        if depth > 0 {
-            match partition(source, &folder) {
-                Ok(partition) => found.list.extend(partition),
-                // Here and below the controller is off.
-                Err(missing) if missing.is_absence() => continue,
-                Err(missing) => {
-                    note(&mut found, missing);
-                    continue;
+        match partition(source, &place.folder) {
+            Ok(partition) => list.extend(partition),
+            Err(reason) => {
+                // Where there is no such file, here and below the controller is off.
+                if !reason.is_absence() {
+                    missing.get_or_insert(reason);
                 }
+                return None;
             }
         }
-        if depth == DEEPEST {
-            continue;
-        }
-        match source.folders(&folder) {
-            Ok(names) => {
-                waiting.extend(names.iter().map(|it| (format!("{folder}/{it}"), depth + 1)));
-            }
-            Err(missing) if missing.is_absence() => {}
-            Err(missing) => note(&mut found, missing),
-        }
-    }
+        Some(())
+    });
     Ok(found)
-}
-
-fn note(found: &mut Partitions, missing: Missing) {
-    found.missing.get_or_insert(missing);
 }
 
 /// The partition; `None` for a member of that above.

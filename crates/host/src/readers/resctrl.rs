@@ -4,12 +4,11 @@
 
 use crate::Source;
 use facts::cpu::cpuinfo::CpuInfo;
-use facts::system::cgroup::MOST_BUSIEST;
+use facts::system::cgroup::busiest;
 use facts::system::database;
 use facts::system::process::Process;
 use facts::system::resctrl::{BandwidthLimit, BandwidthLimits, FOLDER, Unit, bandwidth};
 use facts::{CpuSet, Fact, parse};
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// Folders that are no groups (Documentation/filesystems/resctrl.rst).
@@ -81,11 +80,8 @@ fn with_members(
     processes: &[Process],
     servers: &[(&Process, &'static str)],
 ) -> BandwidthLimit {
-    let mut members: Vec<&Process> =
-        processes.iter().filter(|it| tasks.contains(&it.pid)).collect();
-    members.sort_by_key(|it| Reverse(it.cpu_time.clone().unwrap_or_default()));
     limit.n_tasks = tasks.len();
-    limit.busiest = members.into_iter().take(MOST_BUSIEST).cloned().collect();
+    limit.busiest = busiest(processes.iter().filter(|it| tasks.contains(&it.pid)));
     let databases = servers.iter().filter(|(it, _)| tasks.contains(&it.pid));
     limit.databases = databases.map(|(it, product)| ((*it).clone(), *product)).collect();
     limit

@@ -6,21 +6,19 @@
 //! Sources: Documentation/admin-guide/cgroup-v2.rst, Documentation/scheduler/sched-bwc.rst,
 //! Documentation/admin-guide/cgroup-v1/cgroups.rst.
 
+use super::groups::{Limits, Place, walk};
 use super::processes::{burst_of, quota_of};
 use crate::Source;
 use facts::system::cgroup::{
-    Folders, MOST_BUSIEST, Mounts, ThrottledGroup, ThrottledGroups, Throttling, Version,
+    Folders, Mounts, ThrottledGroup, ThrottledGroups, Throttling, Version, busiest,
 };
 use facts::system::process::Process;
 use facts::{Fact, IfPresent, Missing, Origin, Why, parse};
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
-/// A node of Kubernetes has some hundreds of groups, a host of many containers some thousands.
-pub(super) const MOST_GROUPS: usize = 8192;
-
-/// Containers in a container of a virtual machine's slice are some ten deep.
-pub(super) const DEEPEST: usize = 32;
+/// Containers in a container of a virtual machine's slice are some ten deep. A node of Kubernetes has some hundreds of groups, a host of
+/// many containers some thousands.
+pub(super) const LIMITS: Limits = Limits { deepest: 32, most: 8192, what: "groups" };
 
 /// Processes whose groups are looked up one by one, where no group names its members.
 const MOST_PROCESSES: usize = 1 << 16;
@@ -36,10 +34,16 @@ const USUAL: [(Version, &str); 3] = [
 pub(super) fn read(source: &dyn Source, processes: &Fact<Vec<Process>>) -> Fact<ThrottledGroups> {
     let mounts = source.parsed("/proc/self/mountinfo", Mounts::parse);
     let mounts = mounts.or_else(|missing| usual(source).ok_or(missing))?;
-    let mut walk = Walk { source, waiting: VecDeque::new(), found: Vec::new(), missing: None };
-    mounts.points().for_each(|(version, point)| walk.begin(version, point));
-    walk.go();
-    let Walk { mut found, missing, .. } = walk;
+    let (mut found, mut missing) = (Vec::new(), None);
+    let roots: Vec<(Version, String)> = mounts
+        .points()
+        .filter(|(version, point)| has_cpu_controller(source, *version, point, &mut missing))
+        .map(|(version, point)| (version, point.trim_end_matches('/').to_owned()))
+        .collect();
+    walk(source, roots, &LIMITS, &mut missing, |place, mut within: Vec<usize>, missing| {
+        look_at(source, place, &mut found, &mut within, missing);
+        Some(within)
+    });
     let processes = processes.as_deref().unwrap_or_default();
     if source.origin() == Origin::Tree && found.iter().any(|it| it.pids.is_empty()) {
         add_by_process(source, &mounts, processes, &mut found);
@@ -59,131 +63,86 @@ fn usual(source: &dyn Source) -> Option<Mounts> {
     Some(Mounts::at(*version, point))
 }
 
-/// All groups below some mounts, those above before those in them.
-struct Walk<'a> {
-    source: &'a dyn Source,
-    waiting: VecDeque<Place>,
-    found: Vec<Found>,
-    missing: Option<Missing>,
-}
-
-/// A group that is to be looked at.
-struct Place {
-    version: Version,
-    folder: String,
-    depth: usize,
-    /// Which of those that were found it is in.
-    within: Vec<usize>,
-}
-
 /// A group that was stopped, and the processes in it and below.
 struct Found {
     group: ThrottledGroup,
     pids: Vec<u32>,
 }
 
-impl Walk<'_> {
-    /// Takes in the group at a mount point, if the CPU controller is there.
-    fn begin(&mut self, version: Version, point: &str) {
-        // A file of every hierarchy: a capture that was made when nobody looked at all groups does not have it.
-        let witness = match version {
-            Version::V1 => format!("{point}/notify_on_release"),
-            Version::V2 => format!("{point}/cgroup.controllers"),
-        };
-        let is_cpu = |it: &str| it.split_ascii_whitespace().any(|word| word == "cpu");
-        match self.source.text(&witness) {
-            Ok(controllers) if version == Version::V2 && !is_cpu(&controllers) => return,
-            Err(missing)
-                if self.source.origin() == Origin::Capture && missing.why == Why::NotCollected =>
-            {
-                return self.note(missing);
+/// Whether the CPU controller is at a mount point, as far as is known.
+fn has_cpu_controller(
+    source: &dyn Source,
+    version: Version,
+    point: &str,
+    missing: &mut Option<Missing>,
+) -> bool {
+    // A file of every hierarchy: a capture that was made without a look at all groups does not have it.
+    let witness = match version {
+        Version::V1 => format!("{point}/notify_on_release"),
+        Version::V2 => format!("{point}/cgroup.controllers"),
+    };
+    let is_cpu = |it: &str| it.split_ascii_whitespace().any(|word| word == "cpu");
+    match source.text(&witness) {
+        Ok(controllers) => version == Version::V1 || is_cpu(&controllers),
+        Err(reason) if source.origin() == Origin::Capture && reason.why == Why::NotCollected => {
+            missing.get_or_insert(reason);
+            false
+        }
+        Err(_) => true,
+    }
+}
+
+/// Adds the group where its quota has stopped it, and its members to the stopped ones that it is `within`.
+fn look_at(
+    source: &dyn Source,
+    place: &Place,
+    found: &mut Vec<Found>,
+    within: &mut Vec<usize>,
+    missing: &mut Option<Missing>,
+) {
+    if let Some(group) = throttled(source, place, missing) {
+        within.push(found.len());
+        found.push(Found { group, pids: Vec::new() });
+    }
+    if !within.is_empty() {
+        let pids = members(source, place.version, &place.folder);
+        for &at in within.iter() {
+            found[at].pids.extend(&pids);
+        }
+    }
+}
+
+/// The group, where its quota has stopped it.
+fn throttled(
+    source: &dyn Source,
+    place: &Place,
+    missing: &mut Option<Missing>,
+) -> Option<ThrottledGroup> {
+    let Place { version, folder, .. } = place;
+    let quota = known(quota_of(source, *version, folder), missing)??;
+    let counts = |text: &str| Throttling::parse(text, *version);
+    let throttling = known(source.parsed(&format!("{folder}/cpu.stat"), counts), missing)?;
+    (throttling.n_throttled > 0).then(|| ThrottledGroup {
+        folder: folder.clone(),
+        version: *version,
+        quota,
+        burst: burst_of(source, *version, folder),
+        throttling,
+        n_processes: 0,
+        busiest: Vec::new(),
+    })
+}
+
+fn known<T>(fact: Fact<T>, missing: &mut Option<Missing>) -> Option<T> {
+    match fact {
+        Ok(value) => Some(value),
+        Err(reason) => {
+            // In a folder of a copy a group is collected with all its files, or only its neighbours are.
+            if !reason.is_absence() && reason.why != Why::NotCollected {
+                missing.get_or_insert(reason);
             }
-            _ => {}
+            None
         }
-        let folder = point.trim_end_matches('/').to_owned();
-        self.waiting.push_back(Place { version, folder, depth: 0, within: Vec::new() });
-    }
-
-    fn go(&mut self) {
-        let mut n_groups = 0;
-        while let Some(place) = self.waiting.pop_front() {
-            n_groups += 1;
-            if n_groups > MOST_GROUPS {
-                // Listed, so that a capture has one more than the limit, too.
-                self.folders(&place.folder);
-                return self.note(Missing::too_many("/sys/fs/cgroup", "groups", MOST_GROUPS));
-            }
-            self.look_at(place);
-        }
-    }
-
-    fn look_at(&mut self, place: Place) {
-        let Place { version, folder, depth, mut within } = place;
-        if let Some(group) = self.throttled(version, &folder) {
-            within.push(self.found.len());
-            self.found.push(Found { group, pids: Vec::new() });
-        }
-        if !within.is_empty() {
-            let pids = members(self.source, version, &folder);
-            for &at in &within {
-                self.found[at].pids.extend(&pids);
-            }
-        }
-        if depth == DEEPEST {
-            return;
-        }
-        let below = self.folders(&folder).into_iter().map(|name| Place {
-            version,
-            folder: format!("{folder}/{name}"),
-            depth: depth + 1,
-            within: within.clone(),
-        });
-        self.waiting.extend(below);
-    }
-
-    fn folders(&mut self, folder: &str) -> Vec<String> {
-        match self.source.folders(folder) {
-            Ok(names) => names,
-            // A group that has gone since has none.
-            Err(missing) if missing.is_absence() => Vec::new(),
-            Err(missing) => {
-                self.note(missing);
-                Vec::new()
-            }
-        }
-    }
-
-    /// The group, where its quota has stopped it.
-    fn throttled(&mut self, version: Version, folder: &str) -> Option<ThrottledGroup> {
-        let quota = self.known(quota_of(self.source, version, folder))??;
-        let counts = |text: &str| Throttling::parse(text, version);
-        let throttling = self.known(self.source.parsed(&format!("{folder}/cpu.stat"), counts))?;
-        (throttling.n_throttled > 0).then(|| ThrottledGroup {
-            folder: folder.to_owned(),
-            version,
-            quota,
-            burst: burst_of(self.source, version, folder),
-            throttling,
-            n_processes: 0,
-            busiest: Vec::new(),
-        })
-    }
-
-    fn known<T>(&mut self, fact: Fact<T>) -> Option<T> {
-        match fact {
-            Ok(value) => Some(value),
-            Err(missing) => {
-                // In a folder of a copy a group is collected with all its files, or only its neighbours are.
-                if !missing.is_absence() && missing.why != Why::NotCollected {
-                    self.note(missing);
-                }
-                None
-            }
-        }
-    }
-
-    fn note(&mut self, missing: Missing) {
-        self.missing.get_or_insert(missing);
     }
 }
 
@@ -226,11 +185,8 @@ impl Found {
         let Found { mut group, mut pids } = self;
         pids.sort_unstable();
         pids.dedup();
-        let mut members: Vec<&Process> =
-            pids.iter().filter_map(|pid| processes.get(pid).copied()).collect();
-        members.sort_by_key(|it| Reverse(it.cpu_time.clone().unwrap_or_default()));
         group.n_processes = pids.len();
-        group.busiest = members.into_iter().take(MOST_BUSIEST).cloned().collect();
+        group.busiest = busiest(pids.iter().filter_map(|pid| processes.get(pid).copied()));
         group
     }
 }

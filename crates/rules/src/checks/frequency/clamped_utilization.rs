@@ -9,6 +9,7 @@ use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::loss_scale::{Lost, are_many};
 use facts::cpu::cpufreq::Policy;
+use facts::system::cgroup::is_within;
 use facts::system::scheduler::{CLAMP_OF_ALL, ClampedGroup, FULL_UTILIZATION};
 use facts::{CpuSet, HostView, IfPresent, Missing};
 use std::time::Duration;
@@ -100,14 +101,10 @@ fn of_all(host: &HostView, policies: &[&Policy]) -> Option<Finding> {
 
 /// Of groups in each other, those with the lowest clamp: it holds.
 fn innermost(groups: &[ClampedGroup]) -> Vec<&ClampedGroup> {
-    let is_within = |it: &ClampedGroup, other: &ClampedGroup| {
-        let rest = it.folder.strip_prefix(other.folder.as_str());
-        rest.is_some_and(|it| it.starts_with('/'))
-    };
     let decides = |it: &&ClampedGroup| {
         !groups.iter().any(|other| {
-            is_within(it, other) && other.percent <= it.percent
-                || is_within(other, it)
+            is_within(&it.folder, &other.folder) && other.percent <= it.percent
+                || is_within(&other.folder, &it.folder)
                     && other.percent < it.percent
                     && other.databases.len() == it.databases.len()
         })

@@ -6,7 +6,7 @@ use crate::finding::{Confidence, Finding};
 use crate::work::OWN_NAME;
 use facts::HostView;
 use facts::site::THROTTLED_PERIODS;
-use facts::system::cgroup::{LimitedGroup, ThrottledGroup};
+use facts::system::cgroup::{LimitedGroup, ThrottledGroup, is_within};
 use facts::system::process::Process;
 
 /// How many groups a finding names.
@@ -89,16 +89,14 @@ fn worst_first(host: &HostView) -> Vec<&ThrottledGroup> {
     });
     let mut chosen: Vec<&ThrottledGroup> = Vec::new();
     for group in groups {
-        if !chosen.iter().any(|it| is_within(it, group) || is_within(group, it)) {
+        if !chosen
+            .iter()
+            .any(|it| is_within(&it.folder, &group.folder) || is_within(&group.folder, &it.folder))
+        {
             chosen.push(group);
         }
     }
     chosen
-}
-
-fn is_within(group: &ThrottledGroup, above: &ThrottledGroup) -> bool {
-    let rest = group.folder.strip_prefix(above.folder.as_str());
-    rest.is_some_and(|it| it.starts_with('/'))
 }
 
 fn message(groups: &[&ThrottledGroup]) -> String {
