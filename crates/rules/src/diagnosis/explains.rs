@@ -88,7 +88,7 @@ pub const EXPLAINS: &[Relation] = &[
 const AS_PREDICTED: f64 = 0.75;
 
 /// The place of what explains the finding at `effect`, by the first of the relations that hold.
-pub(crate) fn cause_of(findings: &[(&'static Check, Finding)], effect: usize) -> Option<usize> {
+pub(super) fn cause_of(findings: &[(&'static Check, Finding)], effect: usize) -> Option<usize> {
     let (check, finding) = findings.get(effect)?;
     let relation = |(id, cause): &(&'static Check, Finding)| {
         let mut relations = EXPLAINS.iter();

@@ -4,7 +4,6 @@ use super::amount::{Entry, Method, signed};
 use super::books::Books;
 use super::causes::NOT_VISIBLE;
 use crate::check::Check;
-use crate::diagnosis::explains::cause_of;
 use crate::finding::Finding;
 use crate::loss::Loss;
 use crate::party::Party;
@@ -174,13 +173,9 @@ impl Line {
         }
         let losers: CpuSet =
             self.cpus.iter().filter(|(_, ns)| *ns > 0).map(|(cpu, _)| *cpu).collect();
-        let explains = |check: &Check| self.loss.is_explained_by(check.id, &self.part);
-        for (at, (check, finding)) in findings.iter().enumerate().filter(|(_, it)| explains(it.0)) {
-            // What causes it stands for it.
-            let cause = cause_of(findings, at).and_then(|it| findings.get(it));
-            if cause.is_some_and(|(check, _)| explains(check)) {
-                continue;
-            }
+        for (check, finding) in
+            findings.iter().filter(|(check, _)| self.loss.is_explained_by(check.id, &self.part))
+        {
             let cpus = finding.cpus.as_ref().map(|it| it.cpus.and(&losers));
             if cpus.as_ref().is_some_and(CpuSet::is_empty) {
                 continue;

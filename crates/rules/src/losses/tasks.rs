@@ -140,7 +140,7 @@ mod tests {
         );
         assert_eq!(
             loss("kernel-threads", &text),
-            "kipmi0 60.0 ms by tracepoint, management controller <- ipmi-without-interrupt\n\
+            "kipmi0 60.0 ms by tracepoint, management controller <- kipmid-busy  <- ipmi-without-interrupt\n\
              kworker/0:9 40.0 ms by tracepoint"
         );
     }
