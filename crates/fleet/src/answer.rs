@@ -1,0 +1,93 @@
+//! What is said of a fleet.
+
+use crate::machine::{Attribute, Figure};
+use std::sync::Arc;
+
+/// Which machines are slow against their peers, and what explains them.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// What the machines were compared by.
+    pub figure: Figure,
+    /// The names of the labels whose values peers share.
+    pub peers_by: Vec<Arc<str>>,
+    /// Machines that were given.
+    pub machines: usize,
+    /// Machines without the figure, by index.
+    pub silent: Vec<usize>,
+    /// The groups of peers, the largest first.
+    pub groups: Vec<Group>,
+    /// Machines below their peers, in the order of what they lose, the most first.
+    pub slow: Vec<Slow>,
+    /// What explains them, the one that holds most of what is lost first.
+    pub explanations: Vec<Explanation>,
+    /// The share of the accused machines that is wrong at most, on average (false discovery rate).
+    pub false_share: f64,
+    /// How many machines were tested for it.
+    pub tested: usize,
+}
+
+/// Machines that should be equally fast.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// What they share, one value for each of [`Answer::peers_by`]; `None` where the machines do not tell.
+    pub values: Vec<Option<Arc<str>>>,
+    /// Its machines, by index.
+    pub machines: Vec<usize>,
+    /// The figure of a typical healthy one; 0 where the group has too few to say.
+    pub centre: f64,
+    /// The spread between healthy ones, as a share of the centre: a robust standard deviation.
+    pub spread: f64,
+    /// The smallest loss of a single machine that the group can tell from its spread, as a share of the centre.
+    pub detectable: f64,
+    /// Why nothing is said of its machines.
+    pub too_few: Option<TooFew>,
+}
+
+/// Why a group says nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooFew {
+    /// How many machines it has.
+    pub has: usize,
+    /// How many it takes.
+    pub needs: usize,
+}
+
+/// A machine below its peers.
+#[derive(Clone, Copy, Debug)]
+pub struct Slow {
+    /// Its index.
+    pub machine: usize,
+    /// The index of its group in [`Answer::groups`].
+    pub group: usize,
+    /// Its figure.
+    pub value: f64,
+    /// What it lacks of its group's centre, as a share: 0.75 of a machine at 25 %.
+    pub lost: f64,
+    /// How many spreads it is below the centre.
+    pub spreads: f64,
+    /// The index in [`Answer::explanations`] of what explains it.
+    pub explained_by: Option<usize>,
+}
+
+/// One value, or a pair of values, that slow machines have and their peers lack.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// One or two attributes; both must hold.
+    pub attributes: Vec<Attribute>,
+    /// Other attributes, or pairs, that exactly the same machines have: nothing here tells them apart.
+    pub same: Vec<Vec<Attribute>>,
+    /// The group of which it was found, in [`Answer::groups`]; `None` where it holds across groups.
+    pub group: Option<usize>,
+    /// Machines that have it, by index.
+    pub inside: Vec<usize>,
+    /// How many of these are slow, each by itself.
+    pub slow_inside: usize,
+    /// How many peers lack it.
+    pub outside: usize,
+    /// How many of these are slow and explained by nothing better.
+    pub slow_outside: usize,
+    /// What a typical machine that has it loses against its peers that lack it, as a share.
+    pub lost: f64,
+    /// The 99 % interval of that.
+    pub interval: (f64, f64),
+}

@@ -1,0 +1,83 @@
+//! What is known of one machine of a fleet.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// One machine, as one source tells of it.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// What it is called: the `instance` of its series, or the file that holds its capture.
+    pub name: Arc<str>,
+    /// How fast it is. Each figure at most once, each value finite and above 0.
+    pub figures: Vec<(Figure, f64)>,
+    /// What machines are grouped by and told apart by. Each name at most once in a kind.
+    pub attributes: Vec<Attribute>,
+}
+
+/// How fast a machine is, in one number of which more is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Figure {
+    /// The clock of its busy CPUs to their nominal clock (`fullclock_clock_ratio`).
+    Clock,
+    /// Simple operations a second of a short probe to those at the nominal clock (`fullclock_speed_ratio`).
+    Speed,
+    /// The figure of a result, in its own unit, of which more is better.
+    Result,
+}
+
+/// One thing that machines can have in common.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Attribute {
+    /// What sort of thing.
+    pub kind: Kind,
+    /// Its name: `bios_version`, the id of a check, a path.
+    pub name: Arc<str>,
+    /// Its value; of a finding the severity in words.
+    pub value: Arc<str>,
+}
+
+/// What sort of thing an attribute is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// A label by which fleets are grouped: model, firmware, rack.
+    Label,
+    /// A finding of an audit.
+    Finding,
+    /// A setting that `fullclock plan` can change.
+    Setting,
+    /// Anything else that a capture holds.
+    Fact,
+}
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing.
+    Info,
+    /// Costs little.
+    Low,
+    /// Costs a part of the clock.
+    Medium,
+    /// Costs much of it.
+    High,
+    /// Costs most of it.
+    Critical,
+}
+
+/// Words that many machines share, each kept once.
+#[derive(Debug, Default)]
+pub struct Words {
+    words: HashSet<Arc<str>>,
+}
+
+impl Words {
+    /// The kept copy of a word.
+    pub fn keep(&mut self, word: &str) -> Arc<str> {
+        if let Some(kept) = self.words.get(word) {
+            return Arc::clone(kept);
+        }
+        let kept: Arc<str> = word.into();
+        self.words.insert(Arc::clone(&kept));
+        kept
+    }
+}
