@@ -72,11 +72,15 @@ const CRATES: &[(&str, &[&str])] = &[
     ("rules", &["facts"]),
     ("host", &["facts"]),
     ("lab", &["facts", "host", "rules"]),
-    ("report", &["facts", "lab", "rules"]),
-    ("engine", &["facts", "host", "lab", "rules"]),
-    ("web", &["engine", "facts", "host", "lab", "report", "rules"]),
+    ("fleet", &[]),
+    ("report", &["facts", "fleet", "lab", "rules"]),
+    ("engine", &["facts", "fleet", "host", "lab", "rules"]),
+    ("web", &["engine", "facts", "fleet", "host", "lab", "report", "rules"]),
     ("mcp", &["engine", "facts", "host", "lab", "report", "rules"]),
-    ("fullclock", &["engine", "facts", "host", "lab", "mcp", "report", "rules", "web"]),
+    (
+        "fullclock",
+        &["engine", "facts", "fleet", "host", "lab", "mcp", "report", "rules", "web"],
+    ),
 ];
 
 /// Modules of one crate in layers: each imports from those before it and from none after it.
