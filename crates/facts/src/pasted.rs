@@ -124,7 +124,7 @@ pub const POWER_LIMIT: Output = Output {
     untold: "limits that are set in another way (a chassis, power supplies, the processor's own)",
 };
 
-/// `ipmitool sel list` and `elist`.
+/// `ipmitool sel list` and `elist`, also with `-c`.
 pub const EVENT_LOG: Output = Output {
     what: "ipmitool sel: the log of the management controller",
     checks: &["prochot-asserted", "thermal-throttling", "bmc-power-cap"],
@@ -204,7 +204,7 @@ pub const TOP: Output = Output {
 /// `xenpm get-cpufreq-para`.
 pub const XENPM_FREQUENCY: Output = Output {
     what: "xenpm get-cpufreq-para: governor and limits of Xen",
-    checks: &["slow-governor", "capped-frequency", "turbo-off"],
+    checks: &["slow-governor", "capped-frequency", "power-saving-bias", "turbo-off"],
     untold: "heat and power; a guest or Dom0 can change none of it by files of Linux",
 };
 

@@ -68,7 +68,7 @@ pub(super) fn explain_log(text: &str, _host: &HostView) -> Option<Found> {
     let mut kinds: Vec<Kind<'_>> = Vec::new();
     let mut n = 0;
     for (at, line) in text.lines().enumerate() {
-        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let cells = cells(line);
         if !is_event(&cells) {
             continue;
         }
@@ -97,6 +97,12 @@ pub(super) fn explain_log(text: &str, _host: &HostView) -> Option<Found> {
     Some(Found::new(line, &EVENT_LOG, meaning))
 }
 
+/// What a line of the log holds: between bars, or between commas of `ipmitool -c`.
+fn cells(line: &str) -> Vec<&str> {
+    let separator = if line.contains('|') { '|' } else { ',' };
+    line.split(separator).map(str::trim).collect()
+}
+
 /// `1 | 02/15/2018 | 10:58:39 | Processor #0x61 | Throttled | Asserted`: a number in hexadecimal, a date or a time since the start.
 fn is_event(cells: &[&str]) -> bool {
     let &[number, date, time, ..] = cells else { return false };
@@ -112,7 +118,7 @@ fn judge(kind: &Kind<'_>) -> String {
     let Kind { sign, count, last, is_over } = kind;
     let severity = if *is_over { sign.severity.min(Severity::Low) } else { sign.severity };
     let state = if *is_over { "; it was over at the last of them" } else { "" };
-    let cells: Vec<&str> = last.split('|').map(str::trim).collect();
+    let cells = cells(last);
     let events = if *count == 1 { "1 event".to_owned() } else { format!("{count} events") };
     said(
         severity,
@@ -263,6 +269,18 @@ mod tests {
         let said = meaning(text);
         assert!(said.contains("Medium, prochot-asserted: the board told the processor to slow down (PROCHOT#): 2 events, the last 02/16/2018 01:02:13"), "{said}");
         assert!(said.contains("Low, prochot-asserted: a power supply failed"), "{said}");
+    }
+
+    #[test]
+    fn a_log_with_commas_is_the_same_log() {
+        let text = "1,02/16/2018,01:02:03,Processor #0x61,Throttled,Asserted\n\
+                    2,02/16/2018,01:02:13,Processor #0x61,Throttled,Asserted\n\
+                    3,Pre-Init,0000000012,Memory #0x02,Uncorrectable ECC,Asserted";
+        let said = meaning(text);
+        assert!(said.contains("(PROCHOT#): 2 events, the last 02/16/2018 01:02:13"), "{said}");
+        let bars = text.replace(',', " | ");
+        assert_eq!(said, meaning(&bars));
+        assert_eq!(meaning("1,2,3,4,5\nname,value,unit,ok,0"), "unknown");
     }
 
     #[test]

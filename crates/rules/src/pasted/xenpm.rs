@@ -1,6 +1,7 @@
 //! `xenpm get-cpufreq-para` and `get-cpuidle-states`: what Xen does with clocks and idle states, which no file of Dom0 shows.
 //!
-//! Source: Xen, tools/misc/xenpm.c, print_cpufreq_para and show_max_cstate. Clocks are in kHz. Since 4.19 the HWP driver has limits of its own.
+//! Source: Xen, tools/misc/xenpm.c, print_cpufreq_para, print_cppc_para (Xen 4.18 and later, driver hwp) and show_max_cstate. Clocks are
+//! in kHz, levels of HWP are the processor's own.
 
 use super::{Found, SOUND, said, untold};
 use crate::checks::slow_governor;
@@ -17,6 +18,17 @@ struct Cpu<'a> {
     hardware: Option<u64>,
     limit: Option<u64>,
     turbo: &'a str,
+    levels: Levels,
+}
+
+/// What Xen's HWP driver requests of the processor, in its own levels.
+#[derive(Default, PartialEq)]
+struct Levels {
+    /// The highest that the hardware has, and the highest that it may choose.
+    highest: Option<u64>,
+    max: Option<u64>,
+    /// From 0, performance, to 255, power.
+    energy: Option<u64>,
 }
 
 pub(super) fn explain_frequency(text: &str, _host: &HostView) -> Option<Found> {
@@ -43,6 +55,14 @@ pub(super) fn explain_frequency(text: &str, _host: &HostView) -> Option<Found> {
             }
             "scaling frequency" => cpu.limit = highest(value),
             "turbo mode" => cpu.turbo = value,
+            // The hardware's limits go on in a line without a name.
+            "hardware limits" | "" => {
+                cpu.levels.highest = cpu.levels.highest.or(bracketed(value, "highest"));
+            }
+            "configured limits" => {
+                cpu.levels.max = bracketed(value, "max");
+                cpu.levels.energy = bracketed(value, "energy perf");
+            }
             _ => {}
         }
     }
@@ -59,9 +79,14 @@ pub(super) fn explain_frequency(text: &str, _host: &HostView) -> Option<Found> {
 
 /// `max [2401000] min [1200000] cur [1200000]`.
 fn highest(text: &str) -> Option<u64> {
-    let (_, rest) = text.split_once("max")?;
+    bracketed(text, "max").filter(|it| (1..100_000_000).contains(it))
+}
+
+/// The number in brackets behind a name: `min [1] max [255] energy perf [128]`.
+fn bracketed(text: &str, name: &str) -> Option<u64> {
+    let (_, rest) = text.split_once(name)?;
     let digits = rest.trim_start().strip_prefix('[')?.split(']').next()?;
-    digits.trim().parse().ok().filter(|it| (1..100_000_000).contains(it))
+    digits.trim().parse().ok()
 }
 
 fn judge(cpu: &Cpu<'_>) -> Vec<String> {
@@ -95,11 +120,43 @@ fn judge(cpu: &Cpu<'_>) -> Vec<String> {
             &message,
         ));
     }
+    faults.extend(judge_levels(&cpu.levels));
     if cpu.turbo == "disabled" {
         let message = "turbo is switched off in Xen; `xenpm enable-turbo-mode` switches it on until the next boot";
         faults.push(said(Severity::Medium, "turbo-off", message));
     }
     faults
+}
+
+/// The request to the hardware: a limit below its highest level, and a preference for power.
+///
+/// 128 is what processors start with, a compromise, and no fault.
+fn judge_levels(levels: &Levels) -> Vec<String> {
+    const COMPROMISE: u64 = 128;
+    let mut faults = Vec::new();
+    if let (Some(max), Some(highest)) = (levels.max, levels.highest)
+        && (1..highest).contains(&max)
+    {
+        let share = f64_of(max) / f64_of(highest);
+        let message = format!(
+            "Xen lets the hardware choose level {max} of {highest} at most; `xenpm set-cpufreq-cppc performance` allows all"
+        );
+        let severity = Lost::of_what_is_left(share, true).severity();
+        faults.push(said(severity, "capped-frequency", &message));
+    }
+    if let Some(energy) = levels.energy.filter(|it| (COMPROMISE + 1..256).contains(it)) {
+        let message = format!(
+            "Xen's energy preference {energy} of 255 leans towards saving power: clocks rise late; \
+             `xenpm set-cpufreq-cppc performance` sets 0"
+        );
+        faults.push(said(Severity::Low, "power-saving-bias", &message));
+    }
+    faults
+}
+
+/// A level or a byte as a number to divide.
+fn f64_of(level: u64) -> f64 {
+    f64::from(u32::try_from(level).unwrap_or(u32::MAX))
 }
 
 pub(super) fn explain_idle(text: &str, _host: &HostView) -> Option<Found> {
@@ -158,6 +215,30 @@ mod tests {
             "{capped}"
         );
         assert!(capped.contains("Medium, turbo-off"), "{capped}");
+    }
+
+    #[test]
+    fn limits_of_the_hwp_driver_are_judged() {
+        let hwp = |max: u32, energy: u32| {
+            format!(
+                "cpu id               : 11\naffected_cpus        : 11\ncpuinfo frequency    : base [1600000] max [4900000]\n\
+                 scaling_driver       : hwp-cpufreq\nscaling_avail_gov    : hwp-internal\ncurrent_governor     : hwp-internal\n\
+                 cppc variables       :\n  hardware limits    : lowest [1] lowest nonlinear [11]\n\
+                 \x20                    : nominal [11] highest [49]\n  configured limits  : min [1] max [{max}] energy perf [{energy}]\n\
+                 \x20                    : activity_window [0 hardware selected]\n                     : desired [0 hw autonomous]\n\
+                 turbo mode           : enabled\n"
+            )
+        };
+        assert!(meaning(&hwp(255, 128)).starts_with(SOUND), "{}", meaning(&hwp(255, 128)));
+        let capped = meaning(&hwp(11, 255));
+        assert!(
+            capped.contains("High, capped-frequency: Xen lets the hardware choose level 11 of 49"),
+            "{capped}"
+        );
+        assert!(
+            capped.contains("Low, power-saving-bias: Xen's energy preference 255"),
+            "{capped}"
+        );
     }
 
     #[test]

@@ -49,11 +49,12 @@ impl Trial {
     }
 
     /// On CPU 1 a second's one or two, and those that come before its tick has stopped. On CPU 2 all, of which an emulated
-    /// CPU misses those for which its host does not run it.
+    /// CPU misses those for which its host does not run it; where its timer goes off early, the kernel sets it again, and that
+    /// interrupt counts, too.
     fn ticks_expected(&self) -> std::ops::RangeInclusive<f64> {
         match self.cpu {
             1 => 0.1..=2.0 * self.window_s + 5.0,
-            _ => 0.4 * FULL_RATE * self.elapsed_s..=1.05 * FULL_RATE * self.window_s,
+            _ => 0.4 * FULL_RATE * self.elapsed_s..=1.5 * FULL_RATE * self.window_s,
         }
     }
 }
