@@ -124,3 +124,34 @@ fn a_zombie_is_told_once_and_entered_when_it_is_gone() {
     assert_eq!(machine.sample(), "");
     assert_eq!(machine.counters.users.as_ref().unwrap().ended, 0);
 }
+
+#[test]
+fn a_worker_that_came_and_went_is_autovacuums_where_its_launcher_ran_for_it() {
+    let mut machine = Machine::new();
+    let kernel = Kernel::of(&mut machine);
+    let server = Task { name: "postgres", title: "postgres\0-D\0/data\0", ..Task::of(10, 10) };
+    let title = "postgres: autovacuum launcher ";
+    let launcher = Task { name: "postgres", title, parent: 10, ..Task::of(11, 11) };
+    machine.lay(server);
+    machine.lay(launcher);
+    machine.sample();
+    let child = |tid| Task { name: "postgres", parent: 10, run_ms: 40, ..Task::of(tid, tid) };
+    kernel.tell(child(12));
+    machine.lay(Task { run_ms: 20, slices: 4, ..launcher });
+    machine.lay(Task { children_ms: 40, ..server });
+    assert_eq!(
+        machine.sample(),
+        "other postgresql/autovacuum-launcher postgres CPU 0: 10 ms, waited 0 ms\n\
+         other postgresql/autovacuum-worker postgres ended CPU 0: 40 ms, waited 0 ms"
+    );
+    // Two of these are too many for one launch, and without one none is.
+    kernel.tell(child(13));
+    kernel.tell(child(14));
+    machine.lay(Task { run_ms: 20, slices: 7, ..launcher });
+    machine.lay(Task { children_ms: 120, ..server });
+    let others = "other postgresql/other postgres ended CPU 0: 80 ms, waited 0 ms";
+    assert_eq!(machine.sample(), others);
+    kernel.tell(child(15));
+    machine.lay(Task { children_ms: 160, ..server });
+    assert_eq!(machine.sample(), others.replace("80 ms", "40 ms"));
+}

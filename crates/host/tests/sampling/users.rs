@@ -84,6 +84,8 @@ pub(crate) struct Task {
     /// What all threads of its process have run, where it is more than this one.
     pub(crate) process_ms: u64,
     pub(crate) children_ms: u64,
+    /// How often it was given a CPU.
+    pub(crate) slices: u64,
 }
 
 impl Task {
@@ -100,6 +102,7 @@ impl Task {
             wait_ms: 0,
             process_ms: 0,
             children_ms: 0,
+            slices: 1,
         }
     }
 
@@ -128,7 +131,7 @@ fn lay(root: &Path, task: Task) {
         fs::write(process.join("cmdline"), task.title).unwrap();
     }
     fs::write(folder.join("stat"), task.stat(task.run_ms)).unwrap();
-    let schedstat = format!("{} {} 1\n", task.run_ms * MS, task.wait_ms * MS);
+    let schedstat = format!("{} {} {}\n", task.run_ms * MS, task.wait_ms * MS, task.slices);
     fs::write(folder.join("schedstat"), schedstat).unwrap();
 }
 

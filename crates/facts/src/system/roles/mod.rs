@@ -65,6 +65,24 @@ pub const PRODUCTS: &[Product] = &[
     jvm::JVM,
 ];
 
+/// A process of a server that has others started, one after the other, as children of the server's first process. Of a child that came
+/// and went between two samples only name and parent are known, which are those of any other; but how often the launcher ran says
+/// how many it can have started.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Launcher {
+    /// The id of the product.
+    pub product: &'static str,
+    /// The launcher's role.
+    pub role: &'static str,
+    /// The role of those that it has started.
+    pub child: &'static str,
+    /// How often it runs for each of them.
+    pub runs_each: u64,
+}
+
+/// Every launcher of processes that may live for less than a second.
+pub const LAUNCHERS: &[Launcher] = &[postgresql::AUTOVACUUM];
+
 /// The words of a process by which its product and its tasks' roles are known.
 #[derive(Clone, Copy, Debug)]
 pub struct Words<'a> {
@@ -114,6 +132,18 @@ impl Product {
     /// The product with this id.
     pub fn of_id(id: &str) -> Option<&'static Product> {
         PRODUCTS.iter().find(|it| it.id == id)
+    }
+}
+
+impl Launcher {
+    /// The launcher that has this role of this product.
+    pub fn of_role(product: &str, role: &str) -> Option<&'static Launcher> {
+        LAUNCHERS.iter().find(|it| it.role == role && it.product == product)
+    }
+
+    /// At most so many were started where it ran so often.
+    pub fn most_started(&self, n_runs: u64) -> u64 {
+        n_runs.div_ceil(self.runs_each)
     }
 }
 

@@ -5,7 +5,7 @@
 //! src/backend/replication/logical/launcher.c (names of workers). Up to 9.6, each took its words to init_ps_display:
 //! `wal writer process`. Titles of version 15 were read from one that runs.
 
-use super::{ProcessSign, Product, Role, Sign};
+use super::{Launcher, ProcessSign, Product, Role, Sign};
 
 pub(super) const POSTGRESQL: Product = Product {
     id: "postgresql",
@@ -22,6 +22,16 @@ pub(super) const POSTGRESQL: Product = Product {
         help: "A background worker of an extension, or one whose title is unknown.",
         signs: &[],
     },
+};
+
+/// Workers have the name and the parent of a backend. The launcher runs when it requests one of the postmaster (do_start_worker in
+/// src/backend/postmaster/autovacuum.c), when that has started (AutoVacWorkerMain signals it), and when it has ended (ProcKill in
+/// src/backend/storage/lmgr/proc.c does).
+pub(super) const AUTOVACUUM: Launcher = Launcher {
+    product: "postgresql",
+    role: "autovacuum-launcher",
+    child: "autovacuum-worker",
+    runs_each: 3,
 };
 
 const ROLES: &[Role] = &[
@@ -92,7 +102,8 @@ const ROLES: &[Role] = &[
     Role {
         id: "autovacuum-worker",
         title: "autovacuum worker",
-        help: "Vacuums and analyzes tables of one database.",
+        help: "Vacuums and analyzes tables of one database. One that came and went between two samples is known by its launcher, which \
+               runs for each.",
         signs: &[Sign::Postgres("autovacuum worker")],
     },
     Role {

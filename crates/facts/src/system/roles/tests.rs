@@ -177,3 +177,19 @@ fn ids_are_unique_and_lead_back() {
     assert_eq!(by_id("postgresql", "lgwr"), None);
     assert_eq!(by_id("", "backend"), None);
 }
+
+#[test]
+fn a_launcher_and_its_children_are_roles_of_one_product() {
+    for launcher in LAUNCHERS {
+        assert!(by_id(launcher.product, launcher.role).is_some(), "{launcher:?}");
+        assert!(by_id(launcher.product, launcher.child).is_some(), "{launcher:?}");
+        assert_eq!(Launcher::of_role(launcher.product, launcher.role), Some(launcher));
+        assert_eq!(Launcher::of_role(launcher.product, launcher.child), None);
+    }
+}
+
+#[test]
+fn a_launcher_started_no_more_than_it_ran_for() {
+    let started = [0, 1, 3, 4, 9].map(|n_runs| LAUNCHERS[0].most_started(n_runs));
+    assert_eq!(started, [0, 1, 1, 2, 3]);
+}

@@ -5,6 +5,7 @@
 //! the process has ended and was waited for, to those of its parent: what was not told is found there, and is entered as time
 //! of tasks that ended. In a database it is that of a role all the same.
 
+mod launches;
 mod process;
 
 use super::super::files::Files;
@@ -13,6 +14,8 @@ use facts::counters::Task;
 use facts::counters::exits::Exit;
 use facts::counters::task_stat::{ProcessTimes, Scheduled, TaskStat};
 use facts::counters::users::{Kind, Owner, UserTime, UserTimes, family};
+use facts::system::roles::Launcher;
+use launches::Launches;
 use process::{Ended, Process, children_ns, own_ns, process_times, title};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,6 +41,7 @@ pub(in super::super) struct Users {
     waited_for: BTreeMap<u32, u64>,
     /// Tasks that ended, as the kernel told, and that are not entered yet.
     exits: BTreeMap<u32, Exit>,
+    launches: Launches,
     times: UserTimes,
     read_at: u64,
     turn: u32,
@@ -67,6 +71,7 @@ impl Users {
         self.times.list.clear();
         self.times.unread = 0;
         self.times.ended = 0;
+        self.launches.begin();
     }
 
     /// A task that was found: its kind. What it ran is counted from its start, unless this is the first sample.
@@ -84,6 +89,7 @@ impl Users {
         let kind = self.kind(pid, stat);
         if let Some(process) = self.processes.get_mut(&pid) {
             process.cpu = stat.cpu;
+            kind.role.into_iter().for_each(|role| self.launches.see(process.parent, role));
         }
         if !is_first {
             self.add(kind, stat.cpu, all.run_ns, all.wait_ns);
@@ -101,6 +107,13 @@ impl Users {
         let run_ns = task.run_ns.saturating_sub(since.run_ns);
         let wait_ns = task.wait_ns.saturating_sub(since.wait_ns);
         self.add(kind, task.cpu, run_ns, wait_ns);
+        let launcher = kind.role.and_then(|(product, role)| Launcher::of_role(product, role));
+        if let Some(launcher) = launcher
+            && let Some(process) = self.processes.get(&task.pid)
+        {
+            let n_runs = task.slices.saturating_sub(since.slices);
+            self.launches.ran(process.parent, launcher, n_runs);
+        }
     }
 
     /// A task whose stat was read again: its kind, which execve(2) and a database that writes its title change.
@@ -151,6 +164,7 @@ impl Users {
             None => self.times.ended = self.times.ended.saturating_add(1),
         }
         let Some(process) = self.processes.get_mut(&last.pid) else { return };
+        kind.role.into_iter().for_each(|role| self.launches.see(process.parent, role));
         let run_ns = exit.map_or(last.run_ns, |it| it.run_ns);
         process.ended_ns = process.ended_ns.saturating_add(run_ns);
         if process.longest_ended.is_none_or(|(run_ns, _)| run_ns < last.run_ns) {
@@ -205,6 +219,9 @@ impl Users {
         let (there, passed): (BTreeMap<_, _>, BTreeMap<_, _>) =
             std::mem::take(&mut self.exits).into_iter().partition(|(tid, _)| is_there(*tid));
         self.exits = there;
+        for exit in passed.values().filter(|it| it.process == Some(it.tid)) {
+            self.launches.pass(exit.parent);
+        }
         for exit in passed.values() {
             // Without its process it may be a thread of this program, whose parent is a shell.
             let Some(pid) = exit.process.filter(|it| !self.listed.contains(it)) else { continue };
@@ -233,7 +250,8 @@ impl Users {
         let parent = if is_orphan { self.command } else { Some(parent) };
         let turn = self.turn;
         let Some(process) = parent.and_then(|it| self.processes.get_mut(&it)) else { return };
-        let kind = process.ended_kind(process.other_role());
+        let launched = self.launches.role_of_passed(exit.parent);
+        let kind = process.ended_kind(launched.or_else(|| process.other_role()));
         let kind = if kind.role.is_some() { kind } else { Kind { name: exit.name, ..kind } };
         if !is_orphan {
             process.unclaimed.push(Ended { turn, entered_ns: exit.run_ns, kind });
