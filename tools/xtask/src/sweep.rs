@@ -13,7 +13,9 @@ use crate::cargo::build_binaries;
 use crate::check::check;
 use crate::stage::{print_tally, stage};
 use crate::suites;
-use crate::test::{Length, install, run_scenarios, run_what_waits, stage_with};
+use crate::test::{
+    Length, USUAL_CLIENTS, install, run_real_clients, run_scenarios, run_what_waits, stage_with,
+};
 use crate::{aa, fuzz, served};
 
 /// `cargo xtask sweep`.
@@ -22,6 +24,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let started = Instant::now();
     stage("Debian packages", || install(&[fuzz::PACKAGES, served::SWEEP_PACKAGES].concat()))?;
     let (suites, mut tally) = check(run_what_waits)?;
+    tally += run_real_clients(&suites, USUAL_CLIENTS)?;
     tally += stage("deadlines and random kills", || {
         suites::run_named(&suites, "host changes", &["--sweep"], &[])
     })?;

@@ -23,6 +23,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let started = Instant::now();
     stage("Debian packages", || install(&[]))?;
     let (suites, mut tally) = check(run_what_waits)?;
+    tally += run_real_clients(&suites, USUAL_CLIENTS)?;
     let scenarios = || run_scenarios(&suites, Length::Usual, &[]);
     tally += stage_with(packages::PACKAGES, "test bench", scenarios)?.unwrap_or_default();
     print_tally(tally, started.elapsed());
@@ -39,6 +40,17 @@ pub(crate) fn run_what_waits(suites: &[Suite]) -> Result<Tally> {
     stage_with(venv::PACKAGES, "Ansible role", ansible::follow_role)?;
     stage_with(packages::PACKAGES, "command lines of the guide", guide::follow_all)?;
     Ok(tally)
+}
+
+/// The proof with real clients that every test runs: a quarter of a minute for each.
+pub(crate) const USUAL_CLIENTS: &str = "proof::usual";
+
+/// Real clients in servers of their own, with the program and a sampler of the tests' own next to them: the tests named `name`. They
+/// measure the machine, so nothing else should run.
+pub(crate) fn run_real_clients(suites: &[Suite], name: &str) -> Result<Tally> {
+    let arguments = ["--ignored", "--test-threads=1", "--nocapture", name];
+    let run = || suites::run_named(suites, "fullclock program", &arguments, &[]);
+    Ok(stage_with(databases::PACKAGES, "real clients", run)?.unwrap_or_default())
 }
 
 /// `cargo xtask scenarios [--sweep] [NAME ...]`: those of the test bench whose names hold one of these.

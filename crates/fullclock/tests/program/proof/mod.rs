@@ -72,13 +72,13 @@ mod usual {
     use super::*;
 
     #[test]
-    #[ignore = "run by `cargo xtask clients` on a quiet machine: it measures it"]
+    #[ignore = "run alone by `cargo xtask test`: it measures the machine"]
     fn pgbench_untraced() {
         prove(Product::Postgresql, false, (13, (5, 9)), 8);
     }
 
     #[test]
-    #[ignore = "run by `cargo xtask clients` on a quiet machine: it measures it"]
+    #[ignore = "run alone by `cargo xtask test`: it measures the machine"]
     fn sysbench_traced() {
         prove(Product::Mariadb, true, (13, (5, 9)), 8);
     }
