@@ -18,7 +18,7 @@ use facts::system::process::kernel_threads;
 use facts::{Fact, HostView, Missing};
 use search::Search;
 use std::fmt::Write as _;
-use users::{Users, YOUNG};
+use users::{Place, Users, YOUNG};
 
 /// Each open file of /proc holds a page of the kernel's memory (fs/seq_file.c), so more tasks than these are
 /// opened each time: 8,192 pages are 32 MiB.
@@ -64,6 +64,7 @@ struct Kept {
     schedstat: File,
     /// Of a task that is added up.
     kind: Option<Kind>,
+    place: Place,
     /// The samples in which it was found, read last, and last found to have run.
     found_in: u32,
     read_in: u32,
@@ -294,7 +295,8 @@ impl Kept {
             return None;
         };
         let task = task(pid, stat, scheduled);
-        Some(Kept { task, schedstat, kind: None, found_in: turn, read_in: turn, ran_in: turn })
+        let (kind, place) = (None, Place::MAX);
+        Some(Kept { task, schedstat, kind, place, found_in: turn, read_in: turn, ran_in: turn })
     }
 
     fn scheduled(&self) -> Scheduled {
@@ -333,7 +335,7 @@ impl Kept {
         // What it ran since an earlier sample is not known to be of this interval.
         if let (Some(kind), Some(users), true) = (self.kind, round.users.as_mut(), was_read_before)
         {
-            users.ran(&self.task, kind, &last);
+            users.ran(&self.task, kind, &last, &mut self.place);
         }
         true
     }

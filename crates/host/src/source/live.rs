@@ -9,7 +9,7 @@ use facts::ipmi::Question;
 use facts::links::ethtool;
 use facts::{Fact, Missing, Origin, Why, limits, msr};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{CWD, Dir, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, StatxFlags, statx};
 use rustix::io::Errno;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -81,6 +81,17 @@ impl Live {
     pub(crate) fn folder(&self, path: &str) -> Fact<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         self.open(path, flags).map_err(|error| self.missing(path, error))
+    }
+
+    /// How many links a folder has: two, and one for each folder in it, where its file system counts them.
+    pub(crate) fn links(&self, path: &str) -> Fact<u32> {
+        let wanted = StatxFlags::NLINK;
+        // That of this machine needs no descriptor, which costs three times as much.
+        let stat = match &self.copy {
+            None => statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, wanted),
+            Some(_) => statx(self.folder(path)?, "", AtFlags::EMPTY_PATH, wanted),
+        };
+        Ok(stat.map_err(|error| self.missing(path, error))?.stx_nlink)
     }
 
     /// What is in a folder, in order of the names.

@@ -6,7 +6,7 @@ use crate::counters::Processes;
 use facts::counters::task_stat::TaskStat;
 use facts::{Fact, Missing};
 use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, RawDir, SeekFrom, StatxFlags, seek, statx};
+use rustix::fs::{RawDir, SeekFrom, seek};
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 
@@ -76,12 +76,13 @@ impl Search {
                 continue;
             }
             if self.processes.may_have_threads(pid) {
+                let folder = format!("/proc/{pid}/task");
                 // A process that has ended has no folder.
-                let mut tasks = Listing::of(format!("/proc/{pid}/task"));
-                let links = tasks.links(&files.live).unwrap_or(0);
+                let links = files.live.links(&folder).unwrap_or(0);
                 if links >= LEAST_LINKS && self.links.get(&pid) == Some(&links) {
                     continue;
                 }
+                let mut tasks = Listing::of(folder);
                 if tasks.numbers(&files.live, &mut self.tids).is_ok() {
                     seen.extend(self.tids.iter().map(|&tid| (pid, tid)));
                     self.links.insert(pid, links);
@@ -158,16 +159,6 @@ pub(super) struct Listing {
 impl Listing {
     pub(super) fn of(path: String) -> Listing {
         Listing { path, folder: None }
-    }
-
-    /// How many links it has: two, and one for each folder in it, where its file system counts them.
-    fn links(&mut self, live: &Live) -> Fact<u32> {
-        let folder = match &self.folder {
-            Some(folder) => folder,
-            None => self.folder.insert(live.folder(&self.path)?),
-        };
-        let stat = statx(folder, "", AtFlags::EMPTY_PATH, StatxFlags::NLINK);
-        Ok(stat.map_err(|error| crate::source::missing(&self.path, error))?.stx_nlink)
     }
 
     /// The names in it that are numbers, ascending, into `numbers`.

@@ -7,6 +7,7 @@
 
 mod launches;
 mod process;
+mod sums;
 
 use super::super::files::Files;
 use super::Kept;
@@ -18,6 +19,9 @@ use facts::system::roles::Launcher;
 use launches::Launches;
 use process::{Ended, Process, children_ns, own_ns, process_times, title};
 use std::collections::{BTreeMap, BTreeSet};
+use sums::Sums;
+
+pub(super) use sums::Place;
 
 /// How many samples a new process of a database is looked at again: its title is written after it was forked.
 pub(super) const YOUNG: u32 = 3;
@@ -42,6 +46,7 @@ pub(in super::super) struct Users {
     /// Tasks that ended, as the kernel told, and that are not entered yet.
     exits: BTreeMap<u32, Exit>,
     launches: Launches,
+    sums: Sums,
     times: UserTimes,
     read_at: u64,
     turn: u32,
@@ -68,7 +73,7 @@ impl Users {
         self.turn = self.turn.saturating_add(1);
         self.times.over_ns = read_at.saturating_sub(self.read_at);
         self.read_at = read_at;
-        self.times.list.clear();
+        self.sums.begin();
         self.times.unread = 0;
         self.times.ended = 0;
         self.launches.begin();
@@ -103,10 +108,10 @@ impl Users {
     }
 
     /// A task that ran.
-    pub(super) fn ran(&mut self, task: &Task, kind: Kind, since: &Task) {
+    pub(super) fn ran(&mut self, task: &Task, kind: Kind, since: &Task, place: &mut Place) {
         let run_ns = task.run_ns.saturating_sub(since.run_ns);
         let wait_ns = task.wait_ns.saturating_sub(since.wait_ns);
-        self.add(kind, task.cpu, run_ns, wait_ns);
+        self.sums.add(UserTime { kind, cpu: task.cpu, run_ns, wait_ns }, place);
         let launcher = kind.role.and_then(|(product, role)| Launcher::of_role(product, role));
         if let Some(launcher) = launcher
             && let Some(process) = self.processes.get(&task.pid)
@@ -199,6 +204,7 @@ impl Users {
         for process in self.processes.values_mut() {
             process.unclaimed.retain(|it| turn.saturating_sub(it.turn) <= WAITS);
         }
+        self.sums.put(&mut self.times.list);
         self.times.add_up();
     }
 
@@ -381,9 +387,8 @@ impl Users {
     }
 
     fn add(&mut self, kind: Kind, cpu: u32, run_ns: u64, wait_ns: u64) {
-        if run_ns > 0 || wait_ns > 0 {
-            self.times.list.push(UserTime { kind, cpu, run_ns, wait_ns });
-        }
+        let mut nowhere = Place::MAX;
+        self.sums.add(UserTime { kind, cpu, run_ns, wait_ns }, &mut nowhere);
     }
 }
 
