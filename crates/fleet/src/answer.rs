@@ -14,12 +14,20 @@ pub struct Answer {
     pub machines: usize,
     /// Machines without the figure, by index.
     pub silent: Vec<usize>,
+    /// Machines whose figure no speed can have (0, below it, infinite or not a number), by index. They are not compared.
+    pub unusable: Vec<usize>,
+    /// Machines whose name an earlier one has, too. Each is judged by itself.
+    pub namesakes: usize,
     /// The groups of peers, the largest first.
     pub groups: Vec<Group>,
     /// Machines below their peers, in the order of what they lose, the most first.
     pub slow: Vec<Slow>,
     /// What explains them, the one that holds most of what is lost first.
     pub explanations: Vec<Explanation>,
+    /// How many values and pairs of values were looked at for them. Chance alone finds an explanation among them in one fleet of 100.
+    pub searched: usize,
+    /// What slow machines have and their peers lack: of each explanation, and of the slowest machines that nothing explains.
+    pub contrasts: Vec<Contrast>,
     /// The share of the accused machines that is wrong at most, on average (false discovery rate).
     pub false_share: f64,
     /// How many machines were tested for it.
@@ -31,7 +39,7 @@ pub struct Answer {
 pub struct Group {
     /// What they share, one value for each of [`Answer::peers_by`]; `None` where the machines do not tell.
     pub values: Vec<Option<Arc<str>>>,
-    /// Its machines, by index.
+    /// Its machines, by index, the slowest first.
     pub machines: Vec<usize>,
     /// The figure of a typical healthy one; 0 where the group has too few to say.
     pub centre: f64,
@@ -80,6 +88,8 @@ pub struct Explanation {
     pub group: Option<usize>,
     /// Machines that have it, by index.
     pub inside: Vec<usize>,
+    /// Whether only some of these are slow, although far more than of the others; a typical one loses nothing then.
+    pub partly: bool,
     /// How many of these are slow, each by itself.
     pub slow_inside: usize,
     /// How many peers lack it.
@@ -90,4 +100,37 @@ pub struct Explanation {
     pub lost: f64,
     /// The 99 % interval of that.
     pub interval: (f64, f64),
+}
+
+/// What machines have that their peers lack.
+#[derive(Clone, Debug)]
+pub struct Contrast {
+    /// Which machines.
+    pub of: Subject,
+    /// What they have, the most telling first; a few at most.
+    pub telling: Vec<Telling>,
+}
+
+/// Machines that are held against their peers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// Those of an explanation, by its index in [`Answer::explanations`].
+    Explanation(usize),
+    /// One machine, by its index.
+    Machine(usize),
+}
+
+/// An attribute that is more frequent among some machines than among their peers.
+#[derive(Clone, Debug)]
+pub struct Telling {
+    /// The attribute.
+    pub attribute: Attribute,
+    /// How many of them have it.
+    pub inside: usize,
+    /// Of how many it is known.
+    pub of_inside: usize,
+    /// How many peers have it.
+    pub outside: usize,
+    /// Of how many peers it is known.
+    pub of_outside: usize,
 }

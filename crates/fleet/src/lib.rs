@@ -4,7 +4,11 @@
 //! no clock.
 
 mod answer;
+mod differences;
 mod machine;
+mod question;
 
-pub use answer::{Answer, Explanation, Group, Slow, TooFew};
+pub use answer::{Answer, Contrast, Explanation, Group, Slow, Subject, Telling, TooFew};
+pub use differences::{Difference, differences};
 pub use machine::{Attribute, Figure, Kind, Machine, Severity, Words};
+pub use question::{MODEL, Question};
