@@ -1,14 +1,31 @@
 //! Machines of a fleet against their peers.
 //!
-//! [`Machine`]s go in, whatever told of them: a monitoring system, captures, audits. An [`Answer`] comes out. Pure: no input or output,
-//! no clock.
+//! [`Machine`]s go in, whatever told of them: a monitoring system, captures, audits. [`judge`] makes an [`Answer`] of them. Pure: no
+//! input or output, no clock.
 
 mod answer;
+mod candidate;
+mod chance;
+mod cohort;
+mod columns;
+mod contrast;
 mod differences;
+mod eligible;
+mod evidence;
+mod explain;
+mod healthy;
+mod judge;
 mod machine;
+mod peers;
 mod question;
+mod same;
+mod scene;
+mod screen;
+mod slow;
+mod trimmed;
 
 pub use answer::{Answer, Contrast, Explanation, Group, Slow, Subject, Telling, TooFew};
 pub use differences::{Difference, differences};
+pub use judge::judge;
 pub use machine::{Attribute, Figure, Kind, Machine, Severity, Words};
 pub use question::{MODEL, Question};
