@@ -8,6 +8,7 @@ mod candidate;
 mod chance;
 mod cohort;
 mod columns;
+mod comparison;
 mod contrast;
 mod differences;
 mod eligible;
@@ -25,6 +26,7 @@ mod slow;
 mod trimmed;
 
 pub use answer::{Answer, Contrast, Explanation, Group, Slow, Subject, Telling, TooFew};
+pub use comparison::{Comparison, Untold, compared};
 pub use differences::{Difference, differences};
 pub use judge::judge;
 pub use machine::{Attribute, Figure, Kind, Machine, Severity, Words};
