@@ -5,8 +5,10 @@
 use crate::bench::{ComparisonDocument, ResultDocument, WorkloadsDocument};
 use crate::certificate::CertificateDocument;
 use crate::change::{ApplyDocument, DriftDocument, PlanDocument, RevertDocument, StatusDocument};
+use crate::difference::DiffDocument;
 use crate::doctor::DoctorDocument;
 use crate::experiment::{ExperimentDocument, ExperimentPlanDocument};
+use crate::fleet::json::FleetDocument;
 use crate::history::HistoryDocument;
 use crate::ipmi::power::PowerDocument;
 use crate::ipmi::sensors::SensorsDocument;
@@ -57,6 +59,8 @@ pub const SHAPES: &[Shape] = &[
     shape::<SensorsDocument<'_>>("ipmi-sensors", 2, "ipmi sensors --json"),
     shape::<PowerDocument<'_>>("ipmi-power", 2, "ipmi power --json"),
     shape::<TuneDocument<'_>>("ipmi-tune", 2, "ipmi tune --json"),
+    shape::<FleetDocument<'_>>("fleet", 1, "fleet --json"),
+    shape::<DiffDocument<'_>>("diff", 1, "diff A B --json"),
     shape::<WorkloadsDocument<'_>>("workloads", 1, "bench --json"),
     shape::<ResultDocument<'_>>("result", 2, "bench WORKLOAD --json"),
     shape::<HistoryDocument<'_>>("history", 2, "history --json"),
@@ -135,6 +139,7 @@ pub fn components() -> Map<String, Value> {
     let mut generator = settings().with(below).into_generator();
     generator.subschema_for::<AuditDocument<'_>>();
     generator.subschema_for::<ComparisonDocument<'_>>();
+    generator.subschema_for::<FleetDocument<'_>>();
     generator.subschema_for::<SampleDocument<'_>>();
     generator.take_definitions(true)
 }
@@ -215,6 +220,7 @@ file has no `host`, and times of its trials are nanoseconds.
 - value of each trial: `bench`
 - interval and node: `race`
 - result and variant: `history`
+- slow machine: `fleet`
 
 What is unknown is empty, with the reason in a column of its own where there is one. A cell that a spreadsheet would take for a
 formula gets an apostrophe before it.

@@ -1,0 +1,114 @@
+//! A made-up fleet: 40 machines of one model, of which 8 have a bad BIOS and one a slow governor; three of another model; one that
+//! does not tell.
+
+use fleet::{
+    Answer, Attribute, Contrast, Explanation, Figure, Group, Kind, Machine, Slow, Subject, Telling,
+    TooFew,
+};
+use std::sync::Arc;
+
+/// Machines with the bad BIOS.
+const BAD: usize = 8;
+const MODEL: &str = "Intel(R) Xeon(R) Gold 6130 CPU @ 2.10GHz";
+
+fn attribute(kind: Kind, name: &str, value: &str) -> Attribute {
+    Attribute { kind, name: name.into(), value: value.into() }
+}
+
+fn machine(name: String, clock: Option<f64>, attributes: Vec<Attribute>) -> Machine {
+    let figures = clock.map(|it| (Figure::Clock, it)).into_iter().collect();
+    Machine { name: name.into(), figures, attributes }
+}
+
+/// A finding that all of these have, and none of their peers.
+fn contrast(of: Subject, id: &str, severity: &str, inside: usize) -> Contrast {
+    let attribute = attribute(Kind::Finding, id, severity);
+    let of_outside = 40 - inside;
+    let telling = Telling { attribute, inside, of_inside: inside, outside: 0, of_outside };
+    Contrast { of, telling: vec![telling] }
+}
+
+/// The machines.
+pub(crate) fn machines() -> Vec<Machine> {
+    let label = |name, value| attribute(Kind::Label, name, value);
+    let finding = |name, value| attribute(Kind::Finding, name, value);
+    let of_model = |at: usize| {
+        let (bios, clock) = if at < BAD { ("12010303", 0.25) } else { ("12010400", 1.2) };
+        let mut attributes = vec![label("cpu_model", MODEL), label("bios_version", bios)];
+        attributes.push(finding("turbo-headroom-lost", "info"));
+        if at < BAD {
+            attributes.push(label("bios_date", "2019-03-01"));
+            attributes.push(finding("clock-modulation", "critical"));
+        }
+        if at == BAD {
+            attributes.push(finding("slow-governor", "high"));
+            attributes.push(attribute(Kind::Setting, "governor", "powersave"));
+        }
+        let clock = if at == BAD { 0.6 } else { clock };
+        machine(format!("db{at}:7077"), Some(clock), attributes)
+    };
+    let of_other = |at: usize| {
+        machine(format!("web{at}:7077"), Some(1.0), vec![label("cpu_model", "EPYC 9654")])
+    };
+    let silent = machine("old1:7077".to_owned(), None, Vec::new());
+    (0..40).map(of_model).chain((0..3).map(of_other)).chain([silent]).collect()
+}
+
+/// What is said of them.
+pub(crate) fn answer() -> Answer {
+    let slow = |machine, value, lost, explained_by| Slow {
+        machine,
+        group: 0,
+        value,
+        lost,
+        spreads: lost * 100.0,
+        explained_by,
+    };
+    let values = |it: &str| vec![Some(Arc::from(it))];
+    let group = Group {
+        values: values(MODEL),
+        machines: (0..40).collect(),
+        centre: 1.2,
+        spread: 0.01,
+        detectable: 0.043,
+        too_few: None,
+    };
+    let small = Group {
+        values: values("EPYC 9654"),
+        machines: (40..43).collect(),
+        centre: 0.0,
+        spread: 0.0,
+        detectable: 0.0,
+        too_few: Some(TooFew { has: 3, needs: 8 }),
+    };
+    let explanation = Explanation {
+        attributes: vec![attribute(Kind::Label, "bios_version", "12010303")],
+        same: vec![vec![attribute(Kind::Label, "bios_date", "2019-03-01")]],
+        group: Some(0),
+        inside: (0..BAD).collect(),
+        slow_inside: BAD,
+        outside: 32,
+        slow_outside: 1,
+        lost: 0.7917,
+        interval: (0.789, 0.794),
+    };
+    let of_bios = (0..BAD).map(|it| slow(it, 0.25, 0.7917, Some(0)));
+    Answer {
+        figure: Figure::Clock,
+        peers_by: vec!["cpu_model".into()],
+        machines: 44,
+        silent: vec![43],
+        unusable: vec![],
+        namesakes: 0,
+        groups: vec![group, small],
+        slow: of_bios.chain([slow(BAD, 0.6, 0.5, None)]).collect(),
+        explanations: vec![explanation],
+        searched: 7,
+        contrasts: vec![
+            contrast(Subject::Explanation(0), "clock-modulation", "critical", BAD),
+            contrast(Subject::Machine(BAD), "slow-governor", "high", 1),
+        ],
+        false_share: 0.01,
+        tested: 40,
+    }
+}

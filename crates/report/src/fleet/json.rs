@@ -1,0 +1,265 @@
+//! A fleet: `schemas/fleet-1.json`.
+
+use super::Report;
+use super::peers::{Findings, telling};
+use crate::json::{Head, Opening, pretty};
+use fleet::{Answer, Attribute, Explanation, Figure, Group, Kind, Slow, Subject, Telling};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Result;
+use std::collections::BTreeMap;
+
+/// Which machines of a fleet are slower than their peers, and what explains it.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct FleetDocument<'a> {
+    #[serde(flatten)]
+    opening: Opening<'a, 1>,
+    /// Where the machines come from, in words.
+    source: &'a str,
+    /// What they are compared by: the clock of busy CPUs over the nominal one, the speed of the probe over that at the nominal
+    /// clock, or results, of which more is better.
+    #[schemars(extend("enum" = ["clock", "speed", "result"]))]
+    figure: &'static str,
+    /// The labels whose values peers share.
+    peers_by: Vec<&'a str>,
+    n_machines: usize,
+    /// Machines that were compared with peers.
+    n_tested: usize,
+    /// The share of the slow machines that is healthy at most, on average.
+    false_share: f64,
+    /// What explains them, the one that holds most of the loss first.
+    explanations: Vec<ExplanationView<'a>>,
+    /// The slow machines, the worst first.
+    slow: Vec<SlowView<'a>>,
+    /// The groups of peers, the largest first.
+    groups: Vec<GroupView<'a>>,
+    /// Machines that do not tell what is compared.
+    silent: Vec<&'a str>,
+    /// Machines with a value that none can have.
+    unusable: Vec<&'a str>,
+    /// How many values and pairs of values were searched for an explanation. Where there is none, one search in 100 finds one by
+    /// chance.
+    n_searched: usize,
+    /// What was named and told of no machine.
+    skipped: Vec<SkippedView<'a>>,
+    notes: &'a [String],
+}
+
+/// A file or a host that told of no machine.
+#[derive(Serialize, JsonSchema)]
+struct SkippedView<'a> {
+    name: &'a str,
+    why: &'a str,
+}
+
+/// One value, or a pair, that slow machines have and their peers lack.
+#[derive(Serialize, JsonSchema)]
+struct ExplanationView<'a> {
+    /// One or two; both have to hold.
+    attributes: Vec<AttributeView<'a>>,
+    /// What exactly the same machines have, too.
+    same: Vec<Vec<AttributeView<'a>>>,
+    /// The place in `groups` of the peers among which it holds; null where it holds across groups.
+    group: Option<usize>,
+    n_inside: usize,
+    /// How many of those that have it are slow, each by itself.
+    n_slow_inside: usize,
+    /// Peers that lack it.
+    n_outside: usize,
+    /// How many of these are slow and explained by nothing better.
+    n_slow_outside: usize,
+    /// What a typical machine that has it loses against its peers, as a share.
+    lost: f64,
+    /// The 99 % interval of that.
+    interval: LossInterval,
+    /// The names of those that have it.
+    machines: Vec<&'a str>,
+    /// What else they have and most of their peers lack.
+    contrasts: Vec<ContrastView<'a>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct LossInterval {
+    low: f64,
+    high: f64,
+}
+
+/// Something that machines have in common.
+#[derive(Serialize, JsonSchema)]
+struct AttributeView<'a> {
+    #[schemars(extend("enum" = ["label", "finding", "setting", "fact"]))]
+    kind: &'static str,
+    /// Of a finding the id of its check.
+    name: &'a str,
+    /// Of a finding its severity.
+    value: &'a str,
+}
+
+/// What machines have and their peers lack.
+#[derive(Serialize, JsonSchema)]
+struct ContrastView<'a> {
+    #[serde(flatten)]
+    attribute: AttributeView<'a>,
+    /// How many of the machines have it.
+    n_inside: usize,
+    /// Of how many of them it is known.
+    of_inside: usize,
+    /// How many peers have it.
+    n_outside: usize,
+    /// Of how many peers it is known.
+    of_outside: usize,
+}
+
+/// A slow machine.
+#[derive(Serialize, JsonSchema)]
+struct SlowView<'a> {
+    machine: &'a str,
+    /// The place of its peers in `groups`.
+    group: usize,
+    value: f64,
+    /// What it lacks of the typical value of its peers, as a share.
+    lost: f64,
+    /// How many standard deviations of its peers it is below them.
+    standard_deviations: f64,
+    /// The place in `explanations` of what explains it.
+    explained_by: Option<usize>,
+    /// Its findings that at most half of its peers have.
+    findings: Vec<AttributeView<'a>>,
+    /// What it has and its peers lack, of the slowest that nothing explains.
+    contrasts: Vec<ContrastView<'a>>,
+}
+
+/// Machines that should be equally fast.
+#[derive(Serialize, JsonSchema)]
+struct GroupView<'a> {
+    /// The value of each label of `peers_by`; null where the machines do not tell it.
+    values: BTreeMap<&'a str, Option<&'a str>>,
+    n_machines: usize,
+    /// How many machines it takes, where it has too few: nothing is said of it then.
+    too_few_of: Option<usize>,
+    /// The value of a typical healthy machine.
+    typical: Option<f64>,
+    /// The robust standard deviation of healthy machines, as a share of that.
+    spread: Option<f64>,
+    /// The smallest loss of a single machine that is seen, as a share.
+    detectable: Option<f64>,
+}
+
+/// The whole document.
+///
+/// Errors: it cannot be written as JSON, which is a bug.
+pub fn json(head: &Head, report: &Report<'_>) -> Result<String> {
+    let answer = report.answer;
+    let findings = Findings::of(report);
+    let Answer { peers_by, tested, false_share, slow, silent, .. } = answer;
+    pretty(&FleetDocument {
+        opening: head.opening(),
+        source: report.source,
+        figure: figure_name(answer.figure),
+        peers_by: peers_by.iter().map(|it| &**it).collect(),
+        n_machines: report.machines.len(),
+        n_tested: *tested,
+        false_share: *false_share,
+        explanations: answer
+            .explanations
+            .iter()
+            .enumerate()
+            .map(|it| explanation(report, it))
+            .collect(),
+        slow: slow.iter().map(|it| slow_view(report, &findings, it)).collect(),
+        groups: answer.groups.iter().map(|it| group(report, it)).collect(),
+        silent: named(report, silent),
+        unusable: named(report, &answer.unusable),
+        n_searched: answer.searched,
+        skipped: report
+            .skipped
+            .iter()
+            .map(|it| SkippedView { name: it.name, why: it.why })
+            .collect(),
+        notes: report.notes,
+    })
+}
+
+fn explanation<'a>(
+    report: &'a Report<'a>,
+    (at, it): (usize, &'a Explanation),
+) -> ExplanationView<'a> {
+    let (low, high) = it.interval;
+    ExplanationView {
+        attributes: it.attributes.iter().map(attribute).collect(),
+        same: it.same.iter().map(|it| it.iter().map(attribute).collect()).collect(),
+        group: it.group,
+        n_inside: it.inside.len(),
+        n_slow_inside: it.slow_inside,
+        n_outside: it.outside,
+        n_slow_outside: it.slow_outside,
+        lost: it.lost,
+        interval: LossInterval { low, high },
+        machines: named(report, &it.inside),
+        contrasts: contrasts(report, Subject::Explanation(at)),
+    }
+}
+
+fn contrasts<'a>(report: &'a Report<'a>, of: Subject) -> Vec<ContrastView<'a>> {
+    let view = |it: &'a Telling| ContrastView {
+        attribute: attribute(&it.attribute),
+        n_inside: it.inside,
+        of_inside: it.of_inside,
+        n_outside: it.outside,
+        of_outside: it.of_outside,
+    };
+    telling(report.answer, of).iter().map(view).collect()
+}
+
+fn slow_view<'a>(report: &'a Report<'a>, findings: &Findings<'a>, it: &Slow) -> SlowView<'a> {
+    SlowView {
+        machine: report.name(it.machine).unwrap_or_default(),
+        group: it.group,
+        value: it.value,
+        lost: it.lost,
+        standard_deviations: it.spreads,
+        explained_by: it.explained_by,
+        findings: findings.rare(it).into_iter().map(attribute).collect(),
+        contrasts: contrasts(report, Subject::Machine(it.machine)),
+    }
+}
+
+fn group<'a>(report: &'a Report<'a>, it: &'a Group) -> GroupView<'a> {
+    let known = |value: f64| it.too_few.is_none().then_some(value);
+    let names = report.answer.peers_by.iter().map(|it| &**it);
+    GroupView {
+        values: names.zip(it.values.iter().map(Option::as_deref)).collect(),
+        n_machines: it.machines.len(),
+        too_few_of: it.too_few.map(|it| it.needs),
+        typical: known(it.centre),
+        spread: known(it.spread),
+        detectable: known(it.detectable),
+    }
+}
+
+fn attribute(it: &Attribute) -> AttributeView<'_> {
+    AttributeView { kind: kind_name(it.kind), name: &it.name, value: &it.value }
+}
+
+fn named<'a>(report: &'a Report<'a>, machines: &[usize]) -> Vec<&'a str> {
+    machines.iter().filter_map(|it| report.name(*it)).collect()
+}
+
+/// What JSON calls a kind.
+pub(crate) fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Label => "label",
+        Kind::Finding => "finding",
+        Kind::Setting => "setting",
+        Kind::Fact => "fact",
+    }
+}
+
+/// What JSON calls a figure.
+pub(crate) fn figure_name(figure: Figure) -> &'static str {
+    match figure {
+        Figure::Clock => "clock",
+        Figure::Speed => "speed",
+        Figure::Result => "result",
+    }
+}

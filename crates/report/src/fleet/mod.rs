@@ -1,0 +1,183 @@
+//! Which machines of a fleet are slow: the verdict, what explains them, what they have that their peers lack, and what is unknown.
+
+mod csv;
+#[cfg(test)]
+mod fixture;
+pub mod json;
+mod losses;
+mod peers;
+mod rows;
+#[cfg(test)]
+mod tests;
+pub(crate) mod words;
+
+pub use csv::csv;
+
+use crate::bench::grouped;
+use crate::document::{Block, Document, Text};
+use fleet::{Answer, Explanation, Machine, Subject};
+use losses::Losses;
+use peers::{Findings, findings_of, telling};
+use std::borrow::Cow;
+
+/// What there is to say of a fleet.
+pub struct Report<'a> {
+    /// Where its machines come from, in a few words.
+    pub source: &'a str,
+    /// The machines, as they were judged.
+    pub machines: &'a [Machine],
+    /// The judgement.
+    pub answer: &'a Answer,
+    /// What was named and told of no machine.
+    pub skipped: &'a [Skipped<'a>],
+    /// What has to be said of the source, a sentence each.
+    pub notes: &'a [String],
+    /// Whether every machine and group is listed.
+    pub all: bool,
+}
+
+/// A file or a host that told of no machine.
+pub struct Skipped<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Why.
+    pub why: &'a str,
+}
+
+/// So many of a list are shown, the worst.
+const SHOWN: usize = 20;
+/// So many names stand in a sentence.
+const NAMED: usize = 5;
+
+/// The whole document.
+pub fn document(report: &Report<'_>) -> Document {
+    let n = grouped(report.machines.len() as u64);
+    let mut document = Document::new(format!("fullclock fleet: {n} machines of {}", report.source));
+    let losses = Losses::of(report.answer);
+    document.paragraph(Text::strong(words::verdict(report, &losses)));
+    for (at, it) in report.answer.explanations.iter().enumerate() {
+        explanation(&mut document, report, at, it);
+    }
+    rows::alone(&mut document, report);
+    rows::slow(&mut document, report, &Findings::of(report));
+    rows::too_few(&mut document, report);
+    rows::groups(&mut document, report);
+    silent(&mut document, report);
+    rows::skipped(&mut document, report);
+    notes(&mut document, report);
+    document
+}
+
+/// One explanation: a sentence, its shares, its loss, what goes with it, and what fixes it.
+fn explanation(document: &mut Document, report: &Report<'_>, at: usize, it: &Explanation) {
+    document.heading(format!("{}. {}", at + 1, words::attributes(&it.attributes)));
+    document.paragraph(words::explanation(report, it));
+    document.labelled("lost", words::lost(it));
+    document.labelled("slow", words::shares(it));
+    for same in bounded(report, &it.same).0 {
+        document.labelled("also", words::same(same));
+    }
+    let telling = telling(report.answer, Subject::Explanation(at));
+    for it in telling {
+        document.labelled("have", words::telling(it));
+    }
+    for id in findings_of(it, telling).iter().take(NAMED) {
+        document.labelled("fix", words::fix(id));
+    }
+    document.labelled("machines", report.names(&it.inside));
+}
+
+/// Machines without the figure, or with one that no speed can have.
+fn silent(document: &mut Document, report: &Report<'_>) {
+    let Answer { silent, unusable, figure, .. } = report.answer;
+    if silent.is_empty() && unusable.is_empty() {
+        return;
+    }
+    document.heading("Machines that do not tell");
+    let figure = words::figure(*figure);
+    for (of, what) in [
+        (silent, format!("without {figure}")),
+        (unusable, format!("with a value of {figure} that no machine has: 0, negative or NaN")),
+    ] {
+        if !of.is_empty() {
+            let n = words::machines(of.len());
+            document.paragraph(format!("{n} {what}: {}.", report.names(of)));
+        }
+    }
+}
+
+/// How often a machine is called slow that is not, and what has to be said of the source.
+fn notes(document: &mut Document, report: &Report<'_>) {
+    let Answer { false_share, tested, peers_by, searched, namesakes, .. } = report.answer;
+    if *tested > 0 {
+        document.note(format!(
+            "Of the machines that are called slow at most {} are expected to be healthy, on average; {} tested.",
+            words::percent(*false_share),
+            words::were(*tested),
+        ));
+    }
+    if *searched > 0 {
+        document.note(format!(
+            "{} values and pairs of values were searched; in a fleet without a cause, one search in 100 finds an explanation by chance.",
+            grouped(*searched as u64),
+        ));
+    }
+    if *namesakes > 0 {
+        let n = words::machines(*namesakes);
+        document.note(format!("{n} have the name of another one; each is judged by itself."));
+    }
+    let by: Vec<&str> = peers_by.iter().map(|it| &**it).collect();
+    let all = if by.is_empty() {
+        "Peers are all machines.".to_owned()
+    } else {
+        format!("Peers are machines of the same {}.", by.join(", "))
+    };
+    document.note(Text::sentence(&format!("{all} `--by LABEL,...` compares others.")));
+    report.notes.iter().for_each(|it| document.note(Text::sentence(it)));
+}
+
+/// As many as are shown, and how many are not.
+fn bounded<'a, T>(report: &Report<'_>, all: &'a [T]) -> (&'a [T], usize) {
+    let shown = if report.all { all } else { all.get(..SHOWN).unwrap_or(all) };
+    (shown, all.len() - shown.len())
+}
+
+impl Report<'_> {
+    /// The name of a machine.
+    fn name(&self, machine: usize) -> Option<&str> {
+        self.machines.get(machine).map(|it| &*it.name)
+    }
+
+    /// The names of machines, in a sentence: the first ones, unless all are listed.
+    fn names(&self, machines: &[usize]) -> String {
+        let n_shown = if self.all { machines.len() } else { NAMED.min(machines.len()) };
+        let shown = machines.get(..n_shown).unwrap_or_default();
+        let shown: Vec<&str> = shown.iter().filter_map(|it| self.name(*it)).collect();
+        let shown = shown.join(", ");
+        match machines.len() - n_shown {
+            0 => shown,
+            n => format!("{shown} and {} more (--all)", grouped(n as u64)),
+        }
+    }
+}
+
+/// A list of blocks under a heading, with how many are left out; nothing without blocks.
+fn section(document: &mut Document, heading: &str, blocks: Vec<Block>, n_more: usize) {
+    if blocks.is_empty() {
+        return;
+    }
+    document.heading(heading);
+    document.extend(blocks);
+    if n_more > 0 {
+        document.note(Text::sentence(&format!("{} more: `--all`.", grouped(n_more as u64))));
+    }
+}
+
+/// A value that is shown in a line, whatever its length.
+pub(crate) fn short(value: &str) -> Cow<'_, str> {
+    const LONGEST: usize = 60;
+    match value.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", value.get(..end).unwrap_or_default()).into(),
+        None => value.into(),
+    }
+}

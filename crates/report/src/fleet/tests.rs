@@ -1,0 +1,117 @@
+//! A fleet in every form, and what must not be said of one.
+
+use super::fixture::{answer, machines};
+use super::*;
+use crate::document::Format;
+use crate::document::every_form::{in_every_form, text};
+use crate::schemas::checked;
+use fleet::{Attribute, Figure, Kind};
+
+fn report<'a>(machines: &'a [Machine], answer: &'a Answer) -> Report<'a> {
+    Report { source: "http://prom:9090", machines, answer, skipped: &[], notes: &[], all: false }
+}
+
+/// One line of all that is said.
+fn said(machines: &[Machine], answer: &Answer) -> String {
+    text(&document(&report(machines, answer)), 10_000)
+}
+
+#[test]
+fn a_fleet_has_its_verdict_first_then_why_then_what_is_unknown() {
+    let (machines, answer) = (machines(), answer());
+    insta::assert_snapshot!(in_every_form(&document(&report(&machines, &answer))));
+}
+
+#[test]
+fn json_and_csv_hold_what_the_words_say() {
+    let (machines, answer) = (machines(), answer());
+    let report = report(&machines, &answer);
+    let value = checked("fleet", |head| json::json(head, &report));
+    let first = &value["explanations"][0];
+    assert_eq!((&first["n_inside"], &first["n_slow_outside"]), (&8.into(), &1.into()));
+    assert_eq!(first["contrasts"][0]["name"], "clock-modulation");
+    assert_eq!(value["slow"][8]["findings"][0]["name"], "slow-governor");
+    assert_eq!(value["groups"][1]["too_few_of"], 8);
+    assert!(value["groups"][1]["typical"].is_null());
+    let csv = csv(&report);
+    let line = format!(
+        "db8:7077,CPU model {},0.6,1.2,0.5,50,",
+        "Intel(R) Xeon(R) Gold 6130 CPU @ 2.10GHz"
+    );
+    assert_eq!(csv.lines().nth(9), Some(&*line), "{csv}");
+    assert!(csv.lines().nth(1).unwrap().ends_with(",BIOS 12010303"), "{csv}");
+}
+
+#[test]
+fn a_fleet_in_which_nothing_is_slow_says_so() {
+    let healthy = Answer { slow: vec![], explanations: vec![], ..answer() };
+    let said = said(&machines(), &healthy);
+    assert!(said.contains("No machine is slower than its peers: 40 were compared.\n"), "{said}");
+    assert!(!said.contains("Slow machines") && !said.contains("explains"), "{said}");
+}
+
+#[test]
+fn no_machine_and_no_judgement_are_not_healthy() {
+    let none = Answer { slow: vec![], explanations: vec![], groups: vec![], tested: 0, ..answer() };
+    let all = said(&machines(), &none);
+    assert!(all.contains("None of 44 machines can be judged"), "{all}");
+    let empty = Answer { silent: vec![], ..none };
+    let said = said(&[], &empty);
+    assert!(said.contains("No machine was found."), "{said}");
+    assert!(!said.contains("slower") && !said.contains("healthy"), "{said}");
+}
+
+#[test]
+fn an_effect_that_no_machine_shows_by_itself_is_said_of_all_that_have_it() {
+    let mut answer = answer();
+    answer.slow.clear();
+    let it = &mut answer.explanations[0];
+    (it.slow_inside, it.slow_outside, it.lost, it.interval) = (0, 0, 0.05, (0.045, 0.055));
+    let said = said(&machines(), &answer);
+    assert!(said.contains("8 machines of CPU model Intel(R)"), "{said}");
+    assert!(said.contains("are 5.0 % slower than their peers; 0 of them are"), "{said}");
+    assert!(said.contains("up to 8 may be accused wrongly"), "{said}");
+    assert!(said.contains("BIOS 12010303 explains 8 machines"), "{said}");
+}
+
+#[test]
+fn lists_are_bounded_and_all_of_them_are_shown_on_request() {
+    let (machines, mut answer) = (machines(), answer());
+    answer.slow = (0..30).map(|machine| fleet::Slow { machine, ..answer.slow[0] }).collect();
+    let bounded = report(&machines, &answer);
+    let words = text(&document(&bounded), 200);
+    assert!(words.contains("10 more: `--all`.") && !words.contains("db29:7077"), "{words}");
+    let words = text(&document(&Report { all: true, ..bounded }), 200);
+    assert!(words.contains("db29:7077") && !words.contains("10 more"), "{words}");
+}
+
+#[test]
+fn what_a_label_holds_moves_no_cursor_and_is_no_markup() {
+    let (mut machines, mut answer) = (machines(), answer());
+    let hostile = "<b>x</b>\u{1b}[2J\n# y | z";
+    machines[0].name = hostile.into();
+    let label = Attribute { kind: Kind::Label, name: "rack".into(), value: hostile.into() };
+    answer.explanations[0].attributes = vec![label];
+    let document = document(&report(&machines, &answer));
+    assert!(!text(&document, 100).contains('\u{1b}'));
+    let page = document.render(Format::Html);
+    assert!(!page.contains("<b>x") && !page.contains('\u{1b}'), "{page}");
+    let markdown = document.render(Format::Markdown);
+    assert!(!markdown.contains("<b>x") && !markdown.contains("\n# y"), "{markdown}");
+}
+
+#[test]
+fn what_told_of_no_machine_is_listed_with_the_reason() {
+    let (machines, answer) = (machines(), answer());
+    let skipped = [Skipped { name: "x.tar", why: "it ends early" }];
+    let report = Report { skipped: &skipped, ..report(&machines, &answer) };
+    let said = text(&document(&report), 100);
+    assert!(said.contains("- x.tar: it ends early\n"), "{said}");
+    assert_eq!(checked("fleet", |head| json::json(head, &report))["skipped"][0]["name"], "x.tar");
+}
+
+#[test]
+fn a_result_is_a_number_and_a_clock_a_share_of_the_nominal_one() {
+    let values = [Figure::Clock, Figure::Speed, Figure::Result].map(|it| words::value(it, 0.25));
+    assert_eq!(values, ["25.0 %", "25.0 %", "0.2500"]);
+}
