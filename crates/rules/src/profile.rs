@@ -124,6 +124,24 @@ mod tests {
         assert_eq!(error, "p: there is no setting \"x\"; `fullclock explain` lists them");
     }
 
+    #[test]
+    fn the_page_has_every_key_and_an_example_that_is_read() {
+        const PAGE: &str = include_str!("../../../docs/profile.md");
+        // Where a key is unknown, the parser lists those that there are.
+        let keys = |text: &str, of: &str| -> Vec<String> {
+            let error = Profile::parse("p", text).unwrap_err();
+            let (_, expected) = error.split_once("expected ").unwrap();
+            expected.split('`').skip(1).step_by(2).map(|it| format!("{of}{it}")).collect()
+        };
+        let line = keys("title = ''\n[[setting]]\nunknown = 1", "setting.");
+        let expected = [keys("unknown = 1", ""), line].concat();
+        let rows = PAGE.lines().filter_map(|it| it.strip_prefix("| `")?.split('`').next());
+        assert_eq!(rows.collect::<Vec<&str>>(), expected);
+        let (_, rest) = PAGE.split_once("```toml\n").unwrap();
+        let example = Profile::parse("example", rest.split("```").next().unwrap()).unwrap();
+        assert_eq!(example.requests("example").unwrap().len(), 2);
+    }
+
     proptest! {
         #[test]
         fn hostile_profiles_are_errors_and_no_panics(text in "\\PC{0,200}") {

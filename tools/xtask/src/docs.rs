@@ -1,5 +1,5 @@
-//! `cargo xtask docs`: renews what is made from the program's own lists and documents, in `docs/` and `schemas/`,
-//! and makes a book of all pages.
+//! `cargo xtask docs`: renews what is made from the program's own lists and documents, in `docs/`, `schemas/` and `packaging/man/`, and
+//! makes a book of all pages.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,8 +10,9 @@ use serde_json::Value;
 
 use crate::book::book;
 use crate::cargo::workspace;
+use crate::man;
 
-/// Writes the pages of `docs/` and the files of `schemas/`, and the book.
+/// Writes the pages of `docs/`, the files of `schemas/`, the manual pages of files, and the book.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let is_pages = arguments == ["--pages"];
     ensure!(is_pages || arguments.is_empty(), "expected: cargo xtask docs [--pages]");
@@ -41,6 +42,7 @@ fn files() -> Result<Vec<(PathBuf, String)>> {
     for shape in SHAPES {
         files.push((schemas.join(shape.file()), shape.text()?));
     }
+    files.extend(man::files()?);
     Ok(files)
 }
 

@@ -28,10 +28,12 @@ mod fuzz;
 mod guest;
 mod guide;
 mod injection;
+mod man;
 mod package;
 #[cfg(test)]
 mod phrases;
 mod pictures;
+mod roff;
 mod served;
 mod simulation;
 mod stage;

@@ -131,11 +131,7 @@ fn page(command: &Command, program: &Command) -> String {
     end.control("SH", ["SEE ALSO"]);
     let others = shown(if command.get_name() == program.get_name() { program } else { command });
     let below = others.map(|it| format!("{}(1)", name(it)));
-    let all: Vec<String> = ["fullclock(1)", "fullclock-profile(5)", "fullclock-plan(5)"]
-        .map(str::to_owned)
-        .into_iter()
-        .chain(below)
-        .collect();
+    let all: Vec<String> = ALWAYS.iter().map(|it| (*it).to_owned()).chain(below).collect();
     end.text([roman(all.join(", "))]);
     described + &end.to_roff()
 }
@@ -180,6 +176,10 @@ fn add_section(page: &mut Roff, title: &str, entries: &[(&str, &str)]) {
     }
 }
 
+/// The pages that each page leads to: the program's, and those of the files that people write.
+const ALWAYS: &[&str] =
+    &["fullclock(1)", "fullclock-config(5)", "fullclock-profile(5)", "fullclock-plan(5)"];
+
 const EXIT_STATUS: &[(&str, &str)] = &[
     ("0", "Done, and nothing that --fail-on names was found."),
     ("1", "A finding is at least as severe as --fail-on says; something drifted."),
@@ -196,6 +196,10 @@ const FILES: &[(&str, &str)] = &[
     (
         "~/.local/state/fullclock",
         "The results of an ordinary user; XDG_STATE_HOME names another folder.",
+    ),
+    (
+        "/etc/fullclock/config.toml",
+        "The configuration: fullclock-config(5). That of an ordinary user is ~/.config/fullclock/config.toml.",
     ),
     ("/etc/fullclock/NAME.toml", "Profiles of this machine: fullclock-profile(5)."),
 ];

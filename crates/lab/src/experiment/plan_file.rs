@@ -189,6 +189,23 @@ mod tests {
     }
 
     #[test]
+    fn the_page_has_every_key_and_an_example_that_is_read() {
+        const PAGE: &str = include_str!("../../../../docs/plan.md");
+        // Where a key is unknown, the parser lists those that there are.
+        let keys = |text: &str, of: &str| -> Vec<String> {
+            let error = format!("{:#}", parse(text).unwrap_err());
+            let (_, expected) = error.split_once("expected ").unwrap();
+            expected.split('`').skip(1).step_by(2).map(|it| format!("{of}{it}")).collect()
+        };
+        let expected = [keys("unknown = 1", ""), keys("[guards]\nunknown = 1", "guards.")].concat();
+        let rows = PAGE.lines().filter_map(|it| it.strip_prefix("| `")?.split('`').next());
+        assert_eq!(rows.collect::<Vec<&str>>(), expected);
+        let (_, rest) = PAGE.split_once("```toml\n").unwrap();
+        let example = parse(rest.split("```").next().unwrap()).unwrap();
+        assert!(example.factors.len() == 2 && example.guards.stolen == Some(0.02));
+    }
+
+    #[test]
     fn a_plan_is_read_back_as_the_design_it_was() {
         let factor = |name: &str, levels: [&str; 2]| Factor {
             name: name.to_owned(),
