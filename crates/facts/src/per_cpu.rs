@@ -20,17 +20,23 @@ impl<T> FromIterator<(u32, Fact<T>)> for PerCpu<T> {
     fn from_iter<I: IntoIterator<Item = (u32, Fact<T>)>>(answers: I) -> Self {
         let mut answers: Vec<(u32, Fact<T>)> = answers.into_iter().collect();
         if !answers.is_sorted_by(|(a, _), (b, _)| a < b) {
-            answers.sort_by_key(|(cpu, _)| *cpu);
-            answers.dedup_by(|later, kept| {
-                let is_same = later.0 == kept.0;
-                if is_same {
-                    std::mem::swap(later, kept);
-                }
-                is_same
-            });
+            let order = order(answers.iter().map(|(cpu, _)| *cpu).collect());
+            let mut places: Vec<Option<(u32, Fact<T>)>> = answers.into_iter().map(Some).collect();
+            let taken = order.into_iter().filter_map(|at| places.get_mut(at)?.take());
+            answers = taken.collect();
         }
         PerCpu(answers)
     }
+}
+
+/// Where the last answer of each CPU is, ascending by CPU. Apart from the answers: the program has one sort for all kinds of them.
+fn order(cpus: Vec<u32>) -> Vec<usize> {
+    let mut order: Vec<(u32, usize)> =
+        cpus.into_iter().enumerate().map(|(at, cpu)| (cpu, at)).collect();
+    // The last of each CPU first, which is then the one that is kept.
+    order.sort_unstable_by_key(|(cpu, at)| (*cpu, std::cmp::Reverse(*at)));
+    order.dedup_by_key(|(cpu, _)| *cpu);
+    order.into_iter().map(|(_, at)| at).collect()
 }
 
 impl<T> PerCpu<T> {
