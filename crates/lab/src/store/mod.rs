@@ -9,6 +9,7 @@ mod fixture;
 mod folder;
 mod follow;
 mod history;
+mod input;
 mod journal;
 mod like;
 mod read;

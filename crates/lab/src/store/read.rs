@@ -1,6 +1,7 @@
 //! Reading a result, finished or not.
 #![expect(clippy::disallowed_methods, reason = "reads results that the user names")]
 
+use super::input::{Input, end_of_lines, of_bytes};
 use crate::doubt::Doubt;
 use crate::record::{Arm, FORMAT, Record};
 use crate::trial::Trial;
@@ -60,7 +61,7 @@ pub fn read(path: &Path) -> Result<Record, Unreadable> {
 
 /// The same from bytes that were read already: a pipe can be read only once.
 pub fn read_from(path: &Path, bytes: &[u8]) -> Result<Record, Unreadable> {
-    let parsed = parse(|| Ok(bytes)).map(without_secrets);
+    let parsed = parse(&|| Ok(of_bytes(bytes))).map(without_secrets);
     parsed.map_err(|why| Unreadable { path: path.to_owned(), why })
 }
 
@@ -72,7 +73,7 @@ pub fn read_arms(path: &Path) -> Option<Vec<Arm>> {
     }
     let file = File::open(path).ok()?;
     let length = file.metadata().ok()?.len();
-    let Head { arms } = serde_json::from_reader(beginning(&file, length).ok()?).ok()?;
+    let Head { arms } = serde_json::from_reader(&mut beginning(&file, length).ok()?).ok()?;
     Some(without_secrets(Record::of(arms)).arms)
 }
 
@@ -81,7 +82,7 @@ pub fn read_arms(path: &Path) -> Option<Vec<Arm>> {
 pub(super) fn whole_lines(path: &Path, file: &File) -> Result<(Record, u64), Unreadable> {
     let read = end_of_lines(file).map_err(Why::Io);
     let read =
-        read.and_then(|length| Ok((parse_as_written(|| beginning(file, length))?.0, length)));
+        read.and_then(|length| Ok((parse_as_written(&|| beginning(file, length))?.0, length)));
     read.map_err(|why| Unreadable { path: path.to_owned(), why })
 }
 
@@ -89,7 +90,7 @@ pub(super) fn whole_lines(path: &Path, file: &File) -> Result<(Record, u64), Unr
 pub(super) fn kept_trials(path: &Path) -> Result<Vec<Trial>, Unreadable> {
     let parsed = File::open(path).map_err(Why::Io).and_then(|file| {
         let length = file.metadata().map_err(Why::Io)?.len();
-        parse_as_written(|| beginning(&file, length))
+        parse_as_written(&|| beginning(&file, length))
     });
     let parsed = parsed.map(|(record, _)| without_secrets(record).trials);
     parsed.map_err(|why| Unreadable { path: path.to_owned(), why })
@@ -99,7 +100,7 @@ pub(super) fn kept_trials(path: &Path) -> Result<Vec<Trial>, Unreadable> {
 pub(super) fn head(path: &Path, file: &mut File) -> Result<(Record, u64), Unreadable> {
     let mut line = Vec::new();
     let read = BufReader::new(file).take(LARGEST).read_until(b'\n', &mut line);
-    let parsed = read.map_err(Why::Io).and_then(|_| parse_as_written(|| Ok(&*line)));
+    let parsed = read.map_err(Why::Io).and_then(|_| parse_as_written(&|| Ok(of_bytes(&line))));
     let (record, _) = parsed.map_err(|why| Unreadable { path: path.to_owned(), why })?;
     let record = without_secrets(Record { doubts: Vec::new(), ..record });
     Ok((record, line.len() as u64))
@@ -119,39 +120,20 @@ const LARGEST: u64 = 1 << 30;
 fn parse_file(file: &File) -> Result<Record, Why> {
     let about = file.metadata().map_err(Why::Io)?;
     if about.is_file() {
-        return parse(|| beginning(file, about.len()));
+        return parse(&|| beginning(file, about.len()));
     }
     let mut bytes = Vec::new();
     file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(Why::Io)?;
-    if bytes.len() as u64 > LARGEST { Err(Why::Large) } else { parse(|| Ok(&*bytes)) }
+    if bytes.len() as u64 > LARGEST { Err(Why::Large) } else { parse(&|| Ok(of_bytes(&bytes))) }
 }
 
 /// The first `length` bytes of a file.
-fn beginning(mut file: &File, length: u64) -> Result<impl BufRead, Why> {
+fn beginning(mut file: &File, length: u64) -> Result<Input<'_>, Why> {
     if length > LARGEST {
         return Err(Why::Large);
     }
     file.rewind().map_err(Why::Io)?;
-    Ok(BufReader::new(file.take(length)))
-}
-
-/// How long the lines of a file are together that have an end.
-fn end_of_lines(mut file: &File) -> io::Result<u64> {
-    file.rewind()?;
-    let mut input = BufReader::new(file);
-    let (mut n_read, mut end) = (0, 0);
-    loop {
-        let piece = input.fill_buf()?;
-        if piece.is_empty() {
-            return Ok(end);
-        }
-        if let Some(at) = piece.iter().rposition(|it| *it == b'\n') {
-            end = n_read + at as u64 + 1;
-        }
-        let length = piece.len();
-        n_read += length as u64;
-        input.consume(length);
-    }
+    Ok(BufReader::new(Box::new(file.take(length))))
 }
 
 /// Only the version: everything else may differ in a later one.
@@ -161,7 +143,7 @@ struct Version {
 }
 
 /// A result, with the doubts that the trials of an unfinished one raise.
-fn parse<R: BufRead>(open: impl Fn() -> Result<R, Why>) -> Result<Record, Why> {
+fn parse<'a>(open: &dyn Fn() -> Result<Input<'a>, Why>) -> Result<Record, Why> {
     let (mut record, is_journal) = parse_as_written(open)?;
     if is_journal {
         record.doubts.extend(crate::doubts::of(&record));
@@ -172,7 +154,9 @@ fn parse<R: BufRead>(open: impl Fn() -> Result<R, Why>) -> Result<Record, Why> {
 
 /// A result as it was written, and whether it is a journal. What `open` gives is read once, and once more where it is no result
 /// of this version.
-fn parse_as_written<R: BufRead>(open: impl Fn() -> Result<R, Why>) -> Result<(Record, bool), Why> {
+fn parse_as_written<'a>(
+    open: &dyn Fn() -> Result<Input<'a>, Why>,
+) -> Result<(Record, bool), Why> {
     let mut input = open()?;
     let first = first_value::<Record>(&mut input);
     let format = match &first {
@@ -191,7 +175,7 @@ fn parse_as_written<R: BufRead>(open: impl Fn() -> Result<R, Why>) -> Result<(Re
 }
 
 /// A result, over many lines where another program has laid it out, or the head of a journal.
-fn first_value<T: DeserializeOwned>(input: &mut impl BufRead) -> Result<T, Why> {
+fn first_value<T: DeserializeOwned>(input: &mut Input<'_>) -> Result<T, Why> {
     let value = T::deserialize(&mut serde_json::Deserializer::from_reader(&mut *input));
     value.map_err(|error| match error.classify() {
         // serde_json reports `1.` at the end of the input as a syntax error, not as an early end.
@@ -201,7 +185,7 @@ fn first_value<T: DeserializeOwned>(input: &mut impl BufRead) -> Result<T, Why> 
 }
 
 /// The trials of a journal, of which each line is one.
-fn add_lines(trials: &mut Vec<Trial>, input: &mut impl BufRead) -> Result<(), Why> {
+fn add_lines(trials: &mut Vec<Trial>, input: &mut Input<'_>) -> Result<(), Why> {
     let mut line = Vec::new();
     input.read_until(b'\n', &mut line).map_err(Why::Io)?;
     if !line.trim_ascii().is_empty() {
@@ -268,7 +252,7 @@ mod tests {
     use crate::workload::Settings;
 
     fn parsed(bytes: &[u8]) -> Result<Record, Why> {
-        parse(|| Ok(bytes))
+        parse(&|| Ok(of_bytes(bytes)))
     }
 
     #[test]
