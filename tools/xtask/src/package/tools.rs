@@ -64,11 +64,13 @@ impl Tools {
         run(release.command(self.path("cargo-deb"), &[&arguments[..], &place].concat()))
     }
 
-    /// The RPM package.
+    /// The RPM package. The rpm of RHEL 7 and SLES 12 unpacks xz and no zstd.
     pub(super) fn rpm(&self, release: &Release, output: &Path) -> Result<()> {
         let epoch = release.epoch.to_string();
         let arguments = ["generate-rpm", "--package", "crates/fullclock", "--profile", "packages"];
         let place = ["--target", TARGET, "--source-date", &epoch, "--output", path(output)?];
+        let packed = ["--payload-compress", "xz"];
+        let arguments = [&arguments[..], &packed].concat();
         run(release.command(self.path("cargo-generate-rpm"), &[&arguments[..], &place].concat()))
     }
 }
