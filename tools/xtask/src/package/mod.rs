@@ -5,6 +5,7 @@
 
 mod archive;
 mod built;
+mod container;
 mod inventory;
 mod made;
 mod proof;

@@ -1,5 +1,5 @@
 //! The packages as their users take them: installed, used and purged in roots of Debian's oldest and newest served releases, and an RPM
-//! in a root of its own.
+//! in a root of its own; and the image that is made of them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::{empty, files, path, sums, text_of};
+use super::{container, empty, files, path, sums, text_of};
 use crate::cargo::{program, run as run_program, target, workspace};
 use crate::debian;
 use testbench::packages::Package;
@@ -33,7 +33,7 @@ const PACKAGES: &[Package] = &[
     Package { name: "rpm", purpose: "to install an RPM", witness: "/usr/bin/rpm" },
 ];
 /// The oldest release that the mirror serves, and that of today.
-const SUITES: &[&str] = &["bullseye", "bookworm"];
+const SUITES: [&str; 2] = ["bullseye", "bookworm"];
 const MIRROR: &str = "http://deb.debian.org/debian";
 /// Beside a minimal system: what shows pages and completes.
 const INCLUDED: &str = "--include=man-db,bash-completion";
@@ -52,7 +52,7 @@ const NOT_OURS: &[&str] = &[
 
 /// Tries what is in the folder.
 pub(super) fn run(dist: &Path) -> Result<()> {
-    debian::install(PACKAGES)?;
+    debian::install(&[PACKAGES, container::PACKAGES].concat())?;
     let mut sums = program("sha256sum", &["--check", "--quiet", sums::FILE]);
     sums.current_dir(dist);
     run_program(sums)?;
@@ -64,7 +64,9 @@ pub(super) fn run(dist: &Path) -> Result<()> {
         debian_root(suite, &deb)?;
     }
     rpm(&found(dist, ".rpm")?)?;
-    tarball(&found(dist, ".tar.xz")?)
+    tarball(&found(dist, ".tar.xz")?)?;
+    let [_, newest] = SUITES;
+    container::prove(dist, &root_of(newest))
 }
 
 /// How far the service is confined by default, and with the drop-in that adds registers, in tenths of systemd's exposure level.
@@ -91,12 +93,17 @@ fn found(dist: &Path, ending: &str) -> Result<PathBuf> {
     named.with_context(|| format!("{} has no {ending}", dist.display()))
 }
 
+/// Where the root of a suite is made.
+fn root_of(suite: &str) -> PathBuf {
+    target().join("package-proof").join(suite)
+}
+
 /// A root folder, with /proc and /sys while this lives.
 struct Root(PathBuf);
 
 impl Root {
     fn made(suite: &str) -> Result<Root> {
-        let folder = target().join("package-proof").join(suite);
+        let folder = root_of(suite);
         if !folder.join("usr/bin/man").exists() {
             empty(&folder)?;
             let options = ["--variant=minbase", INCLUDED, suite, path(&folder)?, MIRROR];
@@ -164,7 +171,9 @@ fn debian_root(suite: &str, deb: &Path) -> Result<()> {
 
     let page = root.sh("MANWIDTH=80 man fullclock-apply | col -b")?;
     ensure!(page.contains("EXAMPLES") && page.contains("fullclock revert"), "{page}");
-    root.sh("man fullclock-profile >/dev/null && man fullclock-plan >/dev/null")?;
+    let config = root.sh("MANWIDTH=80 man 5 fullclock-config | col -b")?;
+    ensure!(config.contains("folders.state") && config.contains("EXAMPLE"), "{config}");
+    root.sh("man 5 fullclock-profile >/dev/null && man 5 fullclock-plan >/dev/null")?;
     let completed = root.sh(COMPLETION)?;
     ensure!(completed.contains("clock-modulation"), "completed to {completed:?}");
     println!("{suite}: man and completion work; {}", root.sh("fullclock --version")?);
@@ -203,6 +212,8 @@ fn rpm(rpm: &Path) -> Result<()> {
     empty(&folder)?;
     let list = text_of(program("rpm", &["-qpl", path(rpm)?]))?;
     ensure!(list.contains("/usr/bin/fullclock"), "{list}");
+    let needed = text_of(program("rpm", &["-qp", "--requires", path(rpm)?]))?;
+    ensure!(!needed.contains("PayloadIsZstd"), "the rpm of RHEL 7 cannot unpack it: {needed}");
     let install =
         ["--root", path(&folder)?, "--nodeps", "--noscripts", "--ignorearch", "-i", path(rpm)?];
     run_program(program("rpm", &install))?;
