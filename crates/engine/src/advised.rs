@@ -1,12 +1,15 @@
 //! The audit of a host with what its findings advise there.
 
 use crate::copies::refuse_nothing;
+use crate::interrupt::Interrupt;
 use anyhow::Result;
 use facts::HostView;
-use host::{Answered, Source};
+use facts::watched::Cost;
+use host::{Answered, Source, Watch};
 use rules::advice;
 use rules::audit::Audit;
 use rules::config::Config;
+use std::time::Duration;
 
 /// Asks a source for the kernel's files that the advice of its audit is planned from, for a recording that is audited later.
 ///
@@ -35,6 +38,41 @@ pub fn looked_at(
     let answered = Answered::new(source);
     let mut host = host::view(&answered);
     refuse_nothing(&answered, name)?;
+    let audit = audit_of_site(&answered, &mut host, config, today);
+    Ok((host, audit))
+}
+
+/// A look of some time at what an audit could not decide.
+pub struct Look<'a> {
+    /// How long it takes.
+    pub time: Duration,
+    /// Ends it early: what was seen until then counts.
+    pub interrupt: &'a Interrupt,
+    /// Is told what it costs the host, before it begins.
+    pub tell: &'a mut dyn FnMut(&Cost),
+}
+
+/// The same of the running machine, after a look at the clocks of its CPUs, and at what would show which of several causes holds them
+/// down. Nothing is written, so that no log is cleared.
+///
+/// Errors: the source holds no host.
+pub fn watched(
+    source: &dyn Source,
+    name: &str,
+    config: &Config,
+    today: &str,
+    look: Look<'_>,
+) -> Result<(HostView, Audit)> {
+    let answered = Answered::new(source);
+    let mut host = host::view(&answered);
+    refuse_nothing(&answered, name)?;
+    host.thresholds = config.thresholds.clone();
+    let open = rules::diagnosis::sights(&rules::audit::audit(&host));
+    let watch = Watch::of(&host, &open, look.time);
+    (look.tell)(&watch.cost());
+    if !watch.is_empty() {
+        watch.run(&answered, &mut host, &mut |time| look.interrupt.wait(time));
+    }
     let audit = audit_of_site(&answered, &mut host, config, today);
     Ok((host, audit))
 }

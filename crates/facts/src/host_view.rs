@@ -39,6 +39,7 @@ use crate::system::resctrl::BandwidthLimits;
 use crate::system::scheduler::{ClampedGroups, Scheduler};
 use crate::system::sysctl::Sysctls;
 use crate::system::tuners::Tuners;
+use crate::watched::Watched;
 use crate::{Elsewhere, Fact, Missing, PerCpu};
 
 /// One host, live or captured: one field per subject, each made by the reader of the same name in `host`.
@@ -126,6 +127,8 @@ pub struct HostView {
     pub network: Network,
     /// The messages of the kernel that tell of the clock.
     pub log: Fact<KernelLog>,
+    /// What was seen in a look of some seconds; `None` where nobody looked, as in every copy.
+    pub watched: Option<Watched>,
     /// The thresholds that the site has set; the defaults where no configuration is read.
     pub thresholds: Thresholds,
 }

@@ -38,6 +38,7 @@ pub mod trace;
 mod unasked;
 mod units;
 pub mod utc;
+pub mod watched;
 
 pub use cpu::set::CpuSet;
 pub use elsewhere::Elsewhere;

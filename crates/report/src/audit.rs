@@ -5,6 +5,7 @@ use crate::document::{Block, Document, Item, Role, Text};
 use crate::wording::once_then_nothing;
 use facts::elsewhere::{XEN_CLOCK, XEN_IDLE};
 use facts::quantity::{counted, counted_all};
+use facts::watched;
 use facts::{Fact, HostView, Missing, Obstacle};
 use rules::audit::{Audit, Suppressed};
 use rules::check::Check;
@@ -33,6 +34,9 @@ pub fn document(name: &str, host: &HostView, audit: &Audit, detail: Detail) -> D
     items(&mut document, audit, &chains);
     decided(&mut document, audit);
     if !detail.quiet {
+        if let Some(watched) = &host.watched {
+            document.note(format!("Looked for {}.", watched::time(watched.time)));
+        }
         of_site(&mut document, host);
         unknown(&mut document, audit, detail);
         if detail.verbose || host.platform.is_control_domain {

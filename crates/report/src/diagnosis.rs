@@ -1,9 +1,11 @@
 //! A chain of a diagnosis in words: how much is lost, who takes it, by what, and what to do.
 
 use crate::wording::{capital, listed};
+use facts::watched;
 use rules::diagnosis::parts::Lost;
 use rules::diagnosis::{Because, Bound, Candidate, Chain, ChainLoss};
 use rules::finding::Moment;
+use rules::looks::sights_of;
 use rules::party::Party;
 
 /// How many candidates a sentence names.
@@ -23,7 +25,11 @@ pub fn sentences(chain: &Chain<'_>) -> String {
 }
 
 fn what(chain: &Chain<'_>) -> &'static str {
-    match chain.of() {
+    what_of(chain.of())
+}
+
+fn what_of(lost: Lost) -> &'static str {
+    match lost {
         Lost::Clock => "the clock",
         Lost::Turbo => "the clock of a core that is busy alone",
         Lost::Time => "the time",
@@ -32,7 +38,11 @@ fn what(chain: &Chain<'_>) -> &'static str {
 
 /// How much is lost: "Up to 40 % of the clock is lost".
 fn lost(chain: &Chain<'_>, loss: ChainLoss) -> String {
-    let share = format!("{:.0} % of {}", 100.0 * loss.share, what(chain));
+    lost_of(chain.of(), loss)
+}
+
+fn lost_of(of: Lost, loss: ChainLoss) -> String {
+    let share = format!("{:.0} % of {}", 100.0 * loss.share, what_of(of));
     match loss.bound {
         Bound::Measured => format!("{share} is lost"),
         Bound::AtLeast => format!("At least {share} is lost"),
@@ -81,14 +91,17 @@ fn of_whom(chain: &Chain<'_>) -> &'static str {
 
 /// The party, with the program's name: that it runs here is known, not that it wrote the setting.
 pub fn who(chain: &Chain<'_>) -> Option<String> {
-    let party = chain.party()?;
-    Some(match (party, chain.program()) {
+    chain.party().map(|party| who_of(party, chain.program()))
+}
+
+fn who_of(party: Party, program: Option<&str>) -> String {
+    match (party, program) {
         (_, Some(program)) => format!("probably {program}"),
         (Party::Physics, None) => "the hardware".to_owned(),
         (Party::Firmware, None) => "firmware".to_owned(),
         (Party::Program, None) => "a program".to_owned(),
         (party, None) => format!("the {}", party.name()),
-    })
+    }
 }
 
 /// What may cause a sign; where every cause was looked at that Linux shows, what is left.
@@ -128,8 +141,9 @@ fn next_look(chain: &Chain<'_>) -> Option<String> {
 pub fn distinguished(candidate: &Candidate<'_>) -> Option<String> {
     match candidate.because {
         Because::Unknown(missing) => missing.remedy().map(str::to_owned),
-        Because::Logged(_) | Because::Found(_) => {
-            Some("run `fullclock audit` on the host while it is under load".to_owned())
+        Because::Logged(_) | Because::Found(_) | Because::Still(..) => {
+            let look = if sights_of(candidate.check.id).is_empty() { "" } else { " --look 10s" };
+            Some(format!("run `fullclock audit{look}` on the host while it is under load"))
         }
     }
 }
@@ -139,6 +153,10 @@ pub fn because(candidate: &Candidate<'_>) -> String {
     match candidate.because {
         Because::Logged(finding) => finding.message.clone(),
         Because::Found(finding) => format!("{}; it does not explain all", finding.message),
+        Because::Still(finding, time) => {
+            let time = watched::time(time);
+            format!("{}; it did not in the {time} that were looked at", finding.message)
+        }
         Because::Unknown(missing) => missing.to_string(),
     }
 }

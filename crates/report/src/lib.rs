@@ -23,6 +23,7 @@ pub mod ipmi;
 pub mod json;
 pub mod ledger;
 mod lengths;
+pub mod look;
 mod machine;
 pub mod monitoring;
 pub mod net;

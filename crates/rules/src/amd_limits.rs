@@ -9,7 +9,7 @@ pub(crate) use hsmp::{cpus_of, on_socket, signals};
 
 use crate::check::Verdict;
 use crate::commands;
-use crate::finding::{Confidence, Finding, Severity};
+use crate::finding::{Confidence, Finding, OfClock, Severity};
 use crate::loss_scale::{self, Lost};
 use crate::party::Party;
 use facts::cpu::cpuinfo::CpuInfo;
@@ -99,8 +99,8 @@ fn limited_to(
         finding = finding.evidence(amd::PSTATE_LIMIT.path(*cpu), format!("{value:#x}"));
     }
     if let Some((share, (limit, nominal))) = share.zip(clocks) {
-        let lost = format!("at least {:.0} % of the clock", 100.0 * (1.0 - share));
-        finding = finding.cost(lost, format!("{limit} of {nominal}"));
+        let lost = OfClock::lost(1.0 - share).at_least();
+        finding = finding.cost_of_clock(lost, format!("{limit} of {nominal}"));
     }
     let cpus = of_cores(host, &cpus.iter().map(|(cpu, _)| *cpu).collect());
     finding

@@ -1,5 +1,6 @@
 //! What a check reports.
 
+pub use crate::cost::{Cost, OfClock};
 pub use crate::severity::Severity;
 
 use crate::commands::Command;
@@ -8,6 +9,7 @@ use crate::loss_scale::{Lost, bounded};
 use crate::party::Party;
 use facts::CpuSet;
 use std::fmt;
+use std::time::Duration;
 
 /// One fault of a host, with everything needed to believe it, weigh it and fix it.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +49,8 @@ pub struct Held {
     pub is_at_limit: bool,
     /// When it was seen.
     pub moment: Moment,
+    /// For how long it was watched and did not happen again, where it was seen at some time since boot.
+    pub still_for: Option<Duration>,
 }
 
 /// When something was seen. The two are never mixed: a log that stays set until somebody clears it proves no present.
@@ -101,15 +105,6 @@ fn beginning(value: String) -> String {
     }
 }
 
-/// What a fault takes, and how that is known.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Cost {
-    /// In words: "up to 37 % of the clock".
-    pub estimate: String,
-    /// The arithmetic or the study behind it.
-    pub derivation: String,
-}
-
 /// What would fix a fault: what its check requests, and what [`advise`](crate::advice::advise) makes of that on the host.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fix {
@@ -162,18 +157,6 @@ pub struct ByHand {
     pub risk: &'static str,
     /// Where it is available: distributions, packages.
     pub available: &'static str,
-}
-
-impl Cost {
-    /// The share of the clock that is lost, 0 to 1; `None` where the estimate is not a share of the clock of busy CPUs: "37 % of the
-    /// clock", "up to 37 % of the clock".
-    pub fn clock_lost(&self) -> Option<f64> {
-        let (before, after) = self.estimate.split_once(" % of the clock")?;
-        let number = before.rsplit(' ').next()?.parse::<f64>().ok()?;
-        // One core that is busy alone is not the server.
-        let is_of_all = !after.starts_with(" of a core");
-        (is_of_all && (0.0..=100.0).contains(&number)).then_some(number / 100.0)
-    }
 }
 
 impl Finding {
@@ -243,7 +226,14 @@ impl Finding {
     /// Says what the fault takes, and how that is derived.
     #[must_use]
     pub fn cost(mut self, estimate: impl Into<String>, derivation: impl Into<String>) -> Finding {
-        self.cost = Some(Cost { estimate: estimate.into(), derivation: derivation.into() });
+        self.cost = Some(Cost::of(estimate, derivation));
+        self
+    }
+
+    /// Says which share of the clock the fault takes, and how that is derived.
+    #[must_use]
+    pub fn cost_of_clock(mut self, loss: OfClock, derivation: impl Into<String>) -> Finding {
+        self.cost = Some(Cost::of_clock(loss, derivation));
         self
     }
 
@@ -322,6 +312,13 @@ impl Finding {
         self
     }
 
+    /// Says that it was watched for that long and did not happen again.
+    #[must_use]
+    pub(crate) fn still_for(mut self, time: Option<Duration>) -> Finding {
+        self.held.still_for = time;
+        self
+    }
+
     /// Says what fixes it for good.
     #[must_use]
     pub fn fix_lasting(mut self, text: impl Into<String>) -> Finding {
@@ -355,19 +352,6 @@ impl Confidence {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_cost_that_is_a_share_of_the_clock_has_a_number() {
-        let lost = |estimate: &str| {
-            Cost { estimate: estimate.to_owned(), derivation: String::new() }.clock_lost()
-        };
-        assert_eq!(lost("37 % of the clock"), Some(0.37));
-        assert_eq!(lost("up to 5 % of the clock while it lasts"), Some(0.05));
-        assert_eq!(lost("12.5 % of the clock, while it lasts"), Some(0.125));
-        assert_eq!(lost("up to 20 % of the clock of a core that is busy alone"), None);
-        assert_eq!(lost("54 % of one CPU on average"), None);
-        assert_eq!(lost("a lower clock for 0.10 % of the time"), None);
-    }
 
     #[test]
     fn long_evidence_is_cut_and_its_length_is_stated() {

@@ -15,6 +15,7 @@ pub(crate) mod books;
 pub(crate) mod boot_loaders;
 mod hostile;
 pub(crate) mod planned;
+pub(crate) mod watched;
 
 /// Two cores of a Xeon Scalable, threads 0 and 2, 1 and 3, whose registers are real ones.
 pub(crate) const XEON: &str = "\

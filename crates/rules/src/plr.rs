@@ -10,6 +10,7 @@ use crate::finding::{Confidence, Finding, Severity};
 use crate::party::Party;
 use facts::msr::limit_reasons::Kind;
 use facts::power::plr::{self, Domain, Interface, Reason};
+use facts::watched::Sight;
 use facts::{CpuSet, Elsewhere, Fact, HostView, Missing};
 use std::cmp::Reverse;
 
@@ -33,14 +34,16 @@ pub(crate) fn findings(host: &HostView, kinds: &[Kind]) -> Fact<Vec<Finding>> {
             }
         };
         for seen in log.seen().into_iter().filter(|it| kinds.contains(&it.reason.kind)) {
-            let at = groups.iter().position(|it| it.has(seen.reason)).unwrap_or(groups.len());
+            let began = began_in_look(host, domain, &seen);
+            let is_same = |it: &Group<'_>| it.has(seen.reason) && it.began == began;
+            let at = groups.iter().position(is_same).unwrap_or(groups.len());
             if at == groups.len() {
-                groups.push(Group::of(seen.reason));
+                groups.push(Group { began: began.clone(), ..Group::of(seen.reason) });
             }
             groups[at].add(domain, seen.reason, &seen.cpus, seen.text);
         }
     }
-    groups.sort_by_key(|it| Reverse(severity(it.kind, it.set_by)));
+    groups.sort_by_key(|it| Reverse(it.severity()));
     match unknown {
         Some(missing) if groups.is_empty() => Err(missing.clone()),
         _ => Ok(groups.into_iter().map(|it| it.finding(host, domains.len())).collect()),
@@ -67,6 +70,15 @@ pub(crate) fn began(before: &HostView, after: &HostView, cpu: u32) -> Vec<&'stat
     began
 }
 
+/// "in the 2 s that were looked at", where the log had this reason of none of these CPUs when a look began. What it had tells nothing.
+fn began_in_look(host: &HostView, domain: &Domain, seen: &plr::Seen<'_>) -> Option<String> {
+    let watched = host.watched.as_ref().filter(|it| it.has(Sight::Logs))?;
+    let is_same = |it: &&Domain| it.path == domain.path && it.number == domain.number;
+    let first = watched.plr.as_deref().ok()?.iter().find(is_same)?.log.as_ref().ok()?;
+    let was_set = first.seen().iter().any(|it| it.reason == seen.reason);
+    (!was_set).then(|| watched.within())
+}
+
 fn domains(host: &HostView) -> Fact<&[Domain]> {
     let has_logs = host.cpuinfo.as_ref().is_ok_and(plr::has_logs);
     match &host.plr {
@@ -82,6 +94,8 @@ fn domains(host: &HostView) -> Fact<&[Domain]> {
 struct Group<'a> {
     kind: Kind,
     set_by: Option<Interface>,
+    /// When a look saw it begin: "in the 2 s that were looked at".
+    began: Option<String>,
     names: Vec<&'static str>,
     cpus: CpuSet,
     /// A line of each domain that has it.
@@ -93,6 +107,7 @@ impl<'a> Group<'a> {
         Group {
             kind: reason.kind,
             set_by: reason.set_by,
+            began: None,
             names: Vec::new(),
             cpus: CpuSet::default(),
             lines: Vec::new(),
@@ -116,13 +131,22 @@ impl<'a> Group<'a> {
     fn finding(self, host: &HostView, n_domains: usize) -> Finding {
         let names = self.names.join(" and ");
         let set_by = self.set_by.map_or_else(String::new, |it| format!(", {},", it.name()));
-        let message = format!(
-            "{names}{set_by} held the clock down at some time since boot, or since the log was cleared"
-        );
-        let severity = severity(self.kind, self.set_by);
+        let severity = self.severity();
         let by = self.set_by.map_or_else(|| names.clone(), |it| format!("{names} ({})", it.name()));
-        let finding = Finding::new(severity, Confidence::Medium, message);
-        let mut finding = finding.by_means_of(by).since_boot();
+        let held = format!("{names}{set_by} held the clock down");
+        let finding = match &self.began {
+            Some(within) => Finding::new(
+                severity,
+                Confidence::High,
+                format!("{held} {within}, by the log that was clear before"),
+            ),
+            None => {
+                let message =
+                    format!("{held} at some time since boot, or since the log was cleared");
+                Finding::new(severity, Confidence::Medium, message).since_boot()
+            }
+        };
+        let mut finding = finding.by_means_of(by);
         if let Some(party) = party(self.kind, self.set_by) {
             finding = finding.held_by(party);
         }
@@ -142,6 +166,18 @@ impl<'a> Group<'a> {
             finding = finding.on(cpus, host.topology.n_online());
         }
         advised(finding, self.kind, self.set_by)
+    }
+}
+
+impl Group<'_> {
+    /// A reason that began while somebody looked acts; a limit on power binds under full load, and is another check's.
+    fn severity(&self) -> Severity {
+        let severity = severity(self.kind, self.set_by);
+        match self.kind {
+            Kind::Power | Kind::Current => severity,
+            _ if self.began.is_some() => Severity::Medium,
+            _ => severity,
+        }
     }
 }
 

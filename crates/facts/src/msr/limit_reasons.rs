@@ -92,6 +92,11 @@ impl Layout {
         }
     }
 
+    /// Every reason that it has a bit for.
+    pub fn reasons(&self) -> impl Iterator<Item = &'static Reason> {
+        self.reasons.iter()
+    }
+
     /// The reasons that hold the clock down at the time of reading.
     pub fn active(&self, value: u64) -> impl Iterator<Item = &'static Reason> {
         self.reasons.iter().filter(move |it| value >> it.bit & 1 == 1)

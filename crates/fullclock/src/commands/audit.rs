@@ -7,18 +7,36 @@ use crate::output::{self, NobodyReads};
 use crate::result::AuditResultArguments;
 use anyhow::{Error, Result, bail};
 use clap::Args;
-use engine::advised;
-use facts::{HostView, secrets};
+use engine::advised::{self, Look};
+use engine::interrupt::Interrupt;
+use facts::watched::{Cost, LONGEST, SHORTEST};
+use facts::{HostView, quantity, secrets};
 use report::document::Format;
 use report::monitoring::{Audited, FORMATS, Plugin, State};
 use rules::audit::Audit;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// The options of `fullclock audit`.
 #[derive(Args, Debug, Default)]
 pub(crate) struct AuditOptions {
+    /// Look for that long (50ms to 60s) at the clocks, and at what may hold them down: a count that rises and a signal that comes
+    ///
+    /// Says first what it reads: the counters of each CPU's clock twice, and registers up to ten times a second, each of which interrupts
+    /// its CPU. Isolated and nohz_full CPUs are not interrupted. Nothing is cleared. Ctrl-C ends the look, and the audit goes on.
+    #[arg(long, value_name = "TIME", value_parser = look)]
+    look: Option<Duration>,
     #[command(flatten)]
     result: AuditResultArguments,
+}
+
+/// A time that a look can take.
+fn look(text: &str) -> Result<Duration, String> {
+    let time = quantity::duration(text)?;
+    if time < SHORTEST || time > LONGEST {
+        return Err(format!("{text:?} is out of range: a look takes 50ms to 60s"));
+    }
+    Ok(time)
 }
 
 pub(super) fn run(arguments: &Arguments, options: &AuditOptions) -> Result<ExitCode> {
@@ -31,14 +49,10 @@ pub(super) fn run(arguments: &Arguments, options: &AuditOptions) -> Result<ExitC
 
 fn judge(arguments: &Arguments, options: &AuditOptions) -> Result<ExitCode> {
     let destination = options.result.destination(&arguments.output)?;
-    let what = "reading the host ...";
-    let config = config::of_host(arguments)?;
-    let (host, audit, name) = output::with_progress(&arguments.output, what, || {
-        let (source, name) = super::open_with_controller(arguments)?;
-        let today = config::today(arguments.began);
-        let (host, audit) = advised::looked_at(&*source, &name, &config, &today)?;
-        anyhow::Ok((host, audit, name))
-    })?;
+    let (host, audit, name) = match options.look {
+        Some(time) => watch(arguments, time)?,
+        None => read(arguments)?,
+    };
     let fail_on = arguments.audit.fail_on();
     let head = head(arguments);
     let verbose = arguments.audit.verbose;
@@ -59,6 +73,35 @@ fn judge(arguments: &Arguments, options: &AuditOptions) -> Result<ExitCode> {
         bail!("{name}: no check found what it needs, so nothing could be judged");
     }
     Ok(if fail_on.is_in(&audit) { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn read(arguments: &Arguments) -> Result<(HostView, Audit, String)> {
+    let config = config::of_host(arguments)?;
+    output::with_progress(&arguments.output, "reading the host ...", || {
+        let (source, name) = super::open_with_controller(arguments)?;
+        let today = config::today(arguments.began);
+        let (host, audit) = advised::looked_at(&*source, &name, &config, &today)?;
+        anyhow::Ok((host, audit, name))
+    })
+}
+
+/// The same after a look. A copy stands still.
+fn watch(arguments: &Arguments, time: Duration) -> Result<(HostView, Audit, String)> {
+    if let Some(path) = arguments.host.root.as_ref().or(arguments.host.host.as_ref()) {
+        let path = path.display();
+        bail!(
+            "--look watches a running machine, and the counters of {path} stand still: audit it without --look, or run `fullclock audit \
+             --look` on the host itself"
+        );
+    }
+    let config = config::of_host(arguments)?;
+    let interrupt = Interrupt::listen()?;
+    let (source, name) = super::open_with_controller(arguments)?;
+    let today = config::today(arguments.began);
+    let mut tell = |cost: &Cost| output::note(&arguments.output, &report::look::cost(cost));
+    let look = Look { time, interrupt: &interrupt, tell: &mut tell };
+    let (host, audit) = advised::watched(&*source, &name, &config, &today, look)?;
+    Ok((host, audit, name))
 }
 
 fn shown(
@@ -101,6 +144,7 @@ Examples:
   fullclock audit                           this machine
   fullclock audit --root sosreport.tar.xz   a bundle that holds proc/ and sys/
   fullclock audit --host db7.host           made by `fullclock capture`
+  fullclock audit --look 5s                 what holds the clock down just now?
   fullclock audit -o audit.html   one page to send
   fullclock audit --json --fail-on medium,unknown   for a pipeline
   fullclock audit --format nagios   a plugin's line; exits with 0, 1, 2 or 3";

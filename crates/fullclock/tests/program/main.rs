@@ -26,6 +26,7 @@ mod history;
 mod killed;
 mod ledger;
 mod limits;
+mod look;
 mod mcp;
 mod monitoring;
 mod net;

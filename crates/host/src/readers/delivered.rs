@@ -33,15 +33,20 @@ pub(super) fn read(source: &dyn Source, host: &mut HostView) {
         }
         return;
     }
-    // Each of the two may be known without the other.
-    let mut kept_free = host.isolation.scheduler_isolated().unwrap_or_default();
-    kept_free.extend(host.isolation.tickless().unwrap_or_default().iter());
+    let kept_free = kept_free(host);
     let looks = looks(source, host, &kept_free);
     let policies = host.cpufreq.policies.as_deref_mut().unwrap_or_default();
     read_clocks(source, policies);
     let is_seen = looks.known().next().is_some();
     let feedback = feedback(source, policies, (!is_seen).then_some(&kept_free));
     host.delivered = Delivered { looks, feedback };
+}
+
+/// CPUs that are isolated or nohz_full; each of the two may be known without the other.
+pub(super) fn kept_free(host: &HostView) -> CpuSet {
+    let mut kept_free = host.isolation.scheduler_isolated().unwrap_or_default();
+    kept_free.extend(host.isolation.tickless().unwrap_or_default().iter());
+    kept_free
 }
 
 /// Of x86, whose counters the kernel's msr module shows to root.
@@ -77,7 +82,7 @@ fn alone<T>(missing: Missing) -> PerCpu<T> {
     [(0, Err(missing))].into_iter().collect()
 }
 
-fn parsed<T>(
+pub(super) fn parsed<T>(
     counter: &Counter,
     text: &str,
     parse: fn(&str) -> Result<T, parse::Expected>,
@@ -119,6 +124,12 @@ fn of_text<T>(
 ) -> Fact<T> {
     let text = text?;
     parse(&text).map_err(|parse::Expected(it)| Missing::malformed(path, &text, it))
+}
+
+/// The log of the platform of one policy.
+pub(super) fn read_log(source: &dyn Source, policy: &Policy) -> Fact<Excursions> {
+    let path = policy.path("perf_limited");
+    of_text(&path, by_cppc(source, policy, &path), Excursions::parse)
 }
 
 /// A file that cppc_cpufreq alone makes, and which says `<unsupported>` where the firmware has no such register (cppc_cpufreq_sysfs_show_u64).

@@ -25,12 +25,14 @@ mod scheduler;
 mod thermal;
 mod throttled_groups;
 mod topology;
+mod watched;
 
 pub use controls::read as controls;
 pub(crate) use kernel::config_text as kernel_config_text;
 pub(crate) use log::is_log;
 pub use network::serving;
 pub use processes::{quota_of, read as processes};
+pub use watched::Watch;
 
 use crate::Source;
 use facts::cpu::cpuinfo::CpuInfo;

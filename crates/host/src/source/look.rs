@@ -32,7 +32,7 @@ impl Counter {
         }
     }
 
-    pub(super) fn read(&self, source: &dyn Source) -> Fact<String> {
+    pub(crate) fn read(&self, source: &dyn Source) -> Fact<String> {
         match self {
             Counter::Clocks(cpu) => {
                 // The first access wakes the CPU up and is slower than those after it.

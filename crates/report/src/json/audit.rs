@@ -19,6 +19,8 @@ pub(crate) struct AuditDocument<'a> {
     #[serde(flatten)]
     opening: Opening<'a, 2>,
     machine: Machine<'a>,
+    /// The look that `--look` requested; null where nobody looked for longer than every audit does.
+    look: Option<Look>,
     /// The findings about clock and time, joined by what causes them; the most severe first.
     diagnosis: Vec<Chain<'a>>,
     /// Worst first.
@@ -35,6 +37,14 @@ pub(crate) struct AuditDocument<'a> {
     not_applicable: Vec<WithoutVerdict<'a>>,
     /// Checks that found nothing.
     clean: Vec<Id<'static>>,
+}
+
+/// A look of some time at what may hold a clock down.
+#[derive(Serialize, JsonSchema)]
+struct Look {
+    /// How long it took, in seconds.
+    #[schemars(range(min = 0))]
+    seconds: f64,
 }
 
 /// A fault of the host.
@@ -153,6 +163,7 @@ pub fn audit(head: &Head, host: &HostView, audit: &Audit) -> Result<String> {
     pretty(&AuditDocument {
         opening: head.opening(),
         machine: Machine::of(host),
+        look: host.watched.as_ref().map(|it| Look { seconds: it.time.as_secs_f64() }),
         diagnosis: diagnosis::chains(audit).iter().map(chain).collect(),
         findings: audit.findings.iter().map(|(check, it)| finding(check, it)).collect(),
         suppressed: audit.suppressed.iter().map(suppressed).collect(),

@@ -169,7 +169,7 @@ impl Audited<'_> {
 
     /// The largest share of the clock that a finding says is lost, in percent with one decimal.
     fn clock_lost_percent(&self) -> Option<f64> {
-        let lost = self.audit.findings.iter().filter_map(|(_, it)| it.cost.as_ref()?.clock_lost());
+        let lost = self.audit.findings.iter().filter_map(|(_, it)| it.cost.as_ref()?.clock_lost);
         lost.reduce(f64::max).map(|it| (1000.0 * it).round() / 10.0)
     }
 }

@@ -7,7 +7,7 @@ use rules::audit::{Audit, Suppressed};
 use rules::check::Check;
 use rules::checks::CHECKS;
 use rules::config::Ignored;
-use rules::finding::{Confidence, Cost};
+use rules::finding::{Confidence, Cost, OfClock};
 
 fn check(id: &str) -> &'static Check {
     CHECKS.iter().find(|it| it.id == id).unwrap()
@@ -19,7 +19,7 @@ fn governor(message: &str) -> (&'static Check, Finding) {
         .on(cpus, 16)
         .evidence("/sys/devices/system/cpu/cpufreq/policy0/scaling_governor", "powersave")
         .evidence("/dev/cpu/3/msr 0x19a", "0x14")
-        .cost("up to 37 % of the clock", "1.9 of 3.0 GHz");
+        .cost_of_clock(OfClock::lost(0.37).at_most(), "1.9 of 3.0 GHz");
     (check("slow-governor"), finding)
 }
 
@@ -276,14 +276,17 @@ fn every_severity_has_a_state_and_every_format_a_name_of_its_own() {
 
 #[test]
 fn the_largest_share_of_the_clock_is_a_number_without_noise() {
-    let of = |estimate: &str| {
+    let of = |cost: Cost| {
         let (check, mut finding) = governor("x");
-        finding.cost = Some(Cost { estimate: estimate.to_owned(), derivation: String::new() });
+        finding.cost = Some(cost);
         (check, finding)
     };
-    let two = audit(vec![of("up to 29 % of the clock"), of("7.25 % of the clock")]);
+    let clock = |share| of(Cost::of_clock(OfClock::lost(share).at_most(), ""));
+    let two = audit(vec![clock(0.29), clock(0.0725)]);
     assert!(usual("nagios", &two).contains(" clock_lost=29%;;;0;100\n"));
-    assert!(!usual("nagios", &audit(vec![of("1 % of one CPU")])).contains("clock_lost"));
+    assert!(
+        !usual("nagios", &audit(vec![of(Cost::of("1 % of one CPU", ""))])).contains("clock_lost")
+    );
 }
 
 #[test]

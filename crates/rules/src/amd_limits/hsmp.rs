@@ -5,7 +5,7 @@
 use super::{CAUSE, REACHED};
 use crate::check::Verdict;
 use crate::commands;
-use crate::finding::{Confidence, Finding, Severity};
+use crate::finding::{Confidence, Finding, OfClock, Severity};
 use crate::loss_scale::Lost;
 use crate::loss_scale::deviations::ALL_ITS_POWER;
 use crate::party::Party;
@@ -86,10 +86,7 @@ fn held_by_socket(
         finding = value.into_iter().fold(finding, |it, value| it.evidence(&path, value));
     }
     finding
-        .cost(
-            format!("{:.0} % of the clock", 100.0 * (1.0 - share)),
-            format!("{limit} of {nominal}"),
-        )
+        .cost_of_clock(OfClock::lost(1.0 - share), format!("{limit} of {nominal}"))
         .command(&commands::BMC_EVENTS, "")
         .fix_lasting(if is_low_on_power(socket) { POWER } else { CAUSE })
 }

@@ -1,4 +1,5 @@
-//! What several checks know of a held clock: heat that is counted, and the on-chip controller of POWER.
+//! What several checks know of a held clock: heat that is counted, the on-chip controller of POWER, and counts that rose in a look.
 
 pub(crate) mod heat;
 pub(crate) mod occ;
+pub(crate) mod risen;

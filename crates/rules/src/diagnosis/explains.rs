@@ -69,9 +69,11 @@ pub const EXPLAINS: &[Relation] = &[
     relation("thermal-throttling", "clock-not-delivered", &[CauseMatters]),
     relation("undervoltage", "clock-not-delivered", &[CauseMatters]),
     relation("low-power-limit", "clock-not-delivered", &[Unprovable]),
-    // Both are logs and counts since boot.
-    relation("power-limit-reached", "clock-not-delivered", &[Unprovable]),
-    relation("clock-clipped-by-platform", "clock-not-delivered", &[Unprovable]),
+    // Both are logs and counts since boot, unless a look sees them rise.
+    relation("power-limit-reached", "clock-not-delivered", &[CauseIsLive]),
+    relation("clock-clipped-by-platform", "clock-not-delivered", &[CauseIsLive]),
+    // That a low limit binds is seen where the processor is at its power limit.
+    relation("low-power-limit", "power-limit-reached", &[CauseMatters, EffectIsLive]),
     // The limit that the processor's own controller shows is that of what it names as the source.
     relation("prochot-asserted", "capped-frequency", &[CauseMatters, EffectIsOf(Party::Physics)]),
     relation(
@@ -100,9 +102,14 @@ pub(super) fn cause_of(findings: &[(&'static Check, Finding)], effect: usize) ->
     causes.min().map(|(_, cause)| cause)
 }
 
-/// Whose it is what a check found: that of what explains its finding, at last.
-pub(crate) fn party_behind(findings: &[(&'static Check, Finding)], check: &str) -> Option<Party> {
-    let mut at = findings.iter().position(|(it, _)| it.id == check)?;
+/// Whose it is what a check found on a CPU: that of what explains its finding, at last. A finding of no CPUs is the machine's.
+pub(crate) fn party_behind(
+    findings: &[(&'static Check, Finding)],
+    check: &str,
+    cpu: u32,
+) -> Option<Party> {
+    let covers = |it: &Finding| it.cpus.as_ref().is_none_or(|it| it.cpus.contains(cpu));
+    let mut at = findings.iter().position(|(it, found)| it.id == check && covers(found))?;
     // No relation leads back: a test of the list sees to that.
     while let Some(cause) = cause_of(findings, at) {
         at = cause;

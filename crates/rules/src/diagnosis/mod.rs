@@ -6,6 +6,9 @@
 
 pub mod explains;
 pub mod parts;
+mod wanted;
+
+pub use wanted::sights;
 
 use crate::audit::Audit;
 use crate::check::Check;
@@ -18,6 +21,7 @@ use explains::{EXPLAINS, Relation, cause_of};
 use facts::{Elsewhere, Missing};
 use parts::{Kind, Part, part_of};
 use std::cmp::Reverse;
+use std::time::Duration;
 
 /// A cause, and what it explains.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,6 +61,8 @@ pub struct Candidate<'a> {
 pub enum Because<'a> {
     /// It was there at some time since boot.
     Logged(&'a Finding),
+    /// It was there at some time since boot, and was not in so long a look.
+    Still(&'a Finding, Duration),
     /// It is there, and does not explain all.
     Found(&'a Finding),
     /// It could not be looked at.
@@ -158,6 +164,7 @@ fn candidates<'a>(audit: &'a Audit, sign: &Link<'a>) -> Vec<Candidate<'a>> {
         Because::Found(_) => 0,
         Because::Logged(_) => 1,
         Because::Unknown(_) => 2,
+        Because::Still(..) => 3,
     });
     candidates
 }
@@ -166,9 +173,10 @@ fn candidates<'a>(audit: &'a Audit, sign: &Link<'a>) -> Vec<Candidate<'a>> {
 fn because<'a>(audit: &'a Audit, check: &Check) -> Option<Because<'a>> {
     let mut found = audit.findings.iter().filter(|(it, _)| it.id == check.id).map(|it| &it.1);
     if let Some(finding) = found.next() {
-        return Some(match finding.held.moment {
-            Moment::Now => Because::Found(finding),
-            Moment::SinceBoot => Because::Logged(finding),
+        return Some(match (finding.held.moment, finding.held.still_for) {
+            (Moment::Now, _) => Because::Found(finding),
+            (Moment::SinceBoot, Some(time)) => Because::Still(finding, time),
+            (Moment::SinceBoot, None) => Because::Logged(finding),
         });
     }
     let unknown = audit.unknown.iter().find(|(it, _)| it.id == check.id);
@@ -180,7 +188,7 @@ impl Because<'_> {
     fn is_possible(&self) -> bool {
         match self {
             Because::Unknown(missing) => !missing.is_elsewhere(Elsewhere::Firmware),
-            Because::Logged(_) | Because::Found(_) => true,
+            Because::Logged(_) | Because::Still(..) | Because::Found(_) => true,
         }
     }
 }

@@ -4,13 +4,20 @@ use super::explains::EXPLAINS;
 use super::parts::{Kind, PARTS, part_of};
 use super::*;
 use crate::audit::audit;
+use crate::fixture::watched::watched;
 use crate::fixture::{XEON, host_of};
+use facts::HostView;
+use facts::watched::Sight;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The chains of a host, a line each: severity, checks, share, party, program, mechanism; then candidates.
 fn diagnosed(excerpt: &str) -> String {
-    let audit = audit(&host_of(excerpt));
+    diagnosed_of(&host_of(excerpt))
+}
+
+fn diagnosed_of(host: &HostView) -> String {
+    let audit = audit(host);
     let line = |it: &Chain<'_>| {
         let ids: Vec<&str> = it.links().map(|it| it.check.id).collect();
         let loss = it.loss().map_or("?".to_owned(), |it| {
@@ -180,6 +187,14 @@ fn prochot_explains_a_low_clock_at_the_same_time_and_its_log_does_not() {
 }
 
 #[test]
+fn prochot_at_exactly_the_minimum_clock_has_the_share_that_is_lost() {
+    assert_eq!(
+        diagnosed(&xeon(1000, "0x0", PULLED)),
+        "high: prochot-asserted -> clock-not-delivered 58 %: nobody known, PROCHOT# from another device"
+    );
+}
+
+#[test]
 fn a_limit_of_the_board_that_pulls_prochot_is_the_controllers() {
     let limit = "//- /dev/ipmi0 0x2c 0x01 dc 01\n00 dc 01 05 02 00 01 07\n\
                  //- /dev/ipmi0 0x2c 0x03 dc 00 00\n00 dc 00 00 11 f4 01 70 17 00 00 00 00 01 00\n\
@@ -222,4 +237,120 @@ fn a_governor_at_the_limit_that_it_was_given_is_the_limits_effect() {
     );
     // It runs below what the limit leaves it.
     assert_eq!(diagnosed(&host("800000")).lines().count(), 2);
+}
+
+/// A Xeon whose busy CPUs ask for 2400 MHz and run at so many, with a power limit of 100 of 150 W, and this status of its package.
+fn limited(mhz: u64, more: &str) -> String {
+    let look = |cpu: u32| {
+        let (tsc, mperf) = (120_000_000, 108_000_000);
+        let aperf = mperf * mhz / 2400;
+        format!(
+            "//- twice TSC, MPERF and APERF of CPU {cpu}\n0 1 1 1\n50000000 {} {} {}\n",
+            tsc + 1,
+            mperf + 1,
+            aperf + 1
+        )
+    };
+    let looks: String = (0..4).map(look).collect();
+    let host = xeon(mhz as u32, "0x0", COOL).replace("epb hwp", "epb hwp aperfmperf");
+    let package = "//- /sys/class/powercap/intel-rapl:0";
+    format!(
+        "{host}{looks}{package}/name\npackage-0\n{package}/enabled\n1\n\
+         {package}/constraint_0_name\nlong_term\n{package}/constraint_0_power_limit_uw\n100000000\n\
+         {package}/constraint_0_max_power_uw\n150000000\n//- /dev/cpu/0/msr 0x606\n0xa0e03\n{more}"
+    )
+}
+
+#[test]
+fn a_look_that_sees_a_power_limit_bind_joins_what_a_low_limit_alone_does_not() {
+    let host = limited(1500, "");
+    let alone = diagnosed(&host);
+    assert!(alone.starts_with("high: clock-not-delivered 38 %"), "{alone}");
+    assert!(alone.contains("perhaps low-power-limit"), "{alone}");
+    let sights = [Sight::Throttling, Sight::Signals];
+    let seen = |readings: [u64; 2]| {
+        diagnosed_of(&watched(&host, &host, &sights, &[((0x613, 0), &readings)]))
+    };
+    assert_eq!(
+        seen([0, 2000]),
+        "high: low-power-limit -> power-limit-reached -> clock-not-delivered 38 %: nobody known, the long-term power limit of the package (100 W of 150 W)"
+    );
+    assert_eq!(seen([7, 7]), alone);
+}
+
+#[test]
+fn a_signal_that_comes_in_a_look_joins_and_a_log_of_before_is_a_candidate_that_was_quiet() {
+    let place = |readings: &'static [u64]| [((0x1b1, 0), readings), ((0x19c, 0), readings)];
+    let watches = [Sight::Signals];
+    let host = limited(1500, "")
+        .replace("constraint_0_power_limit_uw\n100", "constraint_0_power_limit_uw\n150");
+    assert_eq!(sights(&audit(&host_of(&host))), [Sight::Throttling, Sight::Signals, Sight::Logs]);
+    let pulled = watched(&host, &host, &watches, &place(&[0x8845_0000, 0x8845_000c, 0x8845_000c]));
+    let joined = diagnosed_of(&pulled);
+    assert!(joined.starts_with("high: prochot-asserted -> clock-not-delivered 38 %"), "{joined}");
+    let logged = host.replace(COOL, LOGGED);
+    let quiet = watched(&logged, &logged, &watches, &place(&[0x881f_0008, 0x881f_0008]));
+    let apart = diagnosed_of(&quiet);
+    assert!(apart.starts_with("high: clock-not-delivered 38 %"), "{apart}");
+    let audit = audit(&quiet);
+    let chains = chains(&audit);
+    let last = chains[0].candidates.last().unwrap().because;
+    assert!(matches!(last, Because::Still(_, time) if time.as_secs() == 2), "{last:?}");
+}
+
+#[test]
+fn a_healthy_host_has_nothing_to_look_for() {
+    assert_eq!(sights(&audit(&host_of(XEON))), []);
+}
+
+#[test]
+fn a_controller_that_is_polled_for_want_of_an_interrupt_is_one_chain_with_the_thread_that_polls_it()
+{
+    let folder = "//- /sys/bus/platform/drivers/ipmi_si/IPI0001:00";
+    // The fourth of the shared cases: up to a whole CPU.
+    let host = format!(
+        "{folder}/type\nkcs\n{folder}/interrupts_enabled\n0\n\
+         {folder}/params\nkcs,i/o,0xca2,rsp=1,rsi=1,rsh=0,irq=0,ipmb=32\n//- /sys/devices/system/cpu/online\n0-31\n\
+         //- /proc/uptime\n36000.10 70000.00\n//- /proc/412/schedstat\n15480000000000 99 7\n\
+         //- /proc/412/stat\n412 (kipmi0) S 2 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 39 19 1 0 10 0 0\n"
+    );
+    let chains = diagnosed(&host);
+    assert!(chains.starts_with("medium: ipmi-without-interrupt -> kipmid-busy "), "{chains}");
+    assert!(chains.contains(": management controller, "), "{chains}");
+    assert_eq!(chains.lines().count(), 1, "{chains}");
+}
+
+#[test]
+fn idle_states_that_are_forbidden_for_performance_are_one_chain_that_costs_turbo() {
+    // The fifth of them: a limit to C1 on a processor with turbo, which has C3 and C6 no more.
+    let state = "//- /sys/devices/system/cpu/cpu0/cpuidle/state";
+    let host = format!(
+        "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 45\nflags : ida\n\
+         //- /sys/devices/system/cpu/online\n0-1\n//- /sys/devices/system/cpu/cpuidle/current_driver\nintel_idle\n\
+         //- /proc/cmdline\nquiet intel_idle.max_cstate=1\n{state}0/name\nPOLL\n{state}1/name\nC1\n"
+    );
+    let audit = audit(&host_of(&host));
+    let of_turbo = |it: &&Chain<'_>| it.of() == parts::Lost::Turbo;
+    let all = chains(&audit);
+    let turbo: Vec<&Chain<'_>> = all.iter().filter(of_turbo).collect();
+    assert_eq!(turbo.len(), 1);
+    let ids: Vec<&str> = turbo[0].links().map(|it| it.check.id).collect();
+    assert_eq!((ids, turbo[0].severity()), (vec!["turbo-headroom-lost"], Severity::Medium));
+}
+
+#[test]
+fn whose_a_signal_is_depends_on_the_cpu() {
+    let find = |id: &str| CHECKS.iter().copied().find(|it| it.id == id).unwrap();
+    let on = |list: &str, party| {
+        let finding = Finding::new(Severity::High, Confidence::High, "x");
+        finding.on(facts::CpuSet::parse_list(list).unwrap(), 4).held_by(party)
+    };
+    let check = find("low-power-limit");
+    let findings =
+        [(check, on("0-1", Party::Firmware)), (check, on("2-3", Party::ManagementController))];
+    let party = |cpu| explains::party_behind(&findings, "low-power-limit", cpu);
+    assert_eq!(
+        [party(1), party(2), party(4)],
+        [Some(Party::Firmware), Some(Party::ManagementController), None]
+    );
 }

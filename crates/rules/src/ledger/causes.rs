@@ -202,7 +202,7 @@ fn power_limit(books: &Books<'_>, running: Hertz) -> Option<Cause> {
 
 /// Whose a power limit is: who set it below what the processor is made for, if it is.
 fn power_party(books: &Books<'_>) -> Party {
-    party_behind(books.evidence.findings, "low-power-limit").unwrap_or(Party::Physics)
+    party_behind(books.evidence.findings, "low-power-limit", books.cpu).unwrap_or(Party::Physics)
 }
 
 /// What the processor says holds its clock down.
@@ -213,7 +213,7 @@ fn limit_reason(books: &Books<'_>, host: &HostView, running: Hertz) -> Option<Ca
     let reason = layout.active(value).find(|it| it.kind != Kind::Normal)?;
     let party = match reason.kind {
         // Board, power supply and management controller all can, and the processor does not say who did.
-        Kind::Prochot => party_behind(books.evidence.findings, "prochot-asserted"),
+        Kind::Prochot => party_behind(books.evidence.findings, "prochot-asserted", books.cpu),
         Kind::Platform => None,
         Kind::Power => Some(power_party(books)),
         Kind::Heat | Kind::Current => Some(Party::Physics),

@@ -10,7 +10,7 @@ use crate::advice::word_list;
 use crate::amd_limits;
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
-use crate::finding::{Confidence, Finding};
+use crate::finding::{Confidence, Finding, OfClock};
 use crate::loss_scale::{self, Lost};
 use crate::party::Party;
 use facts::cpu::cpufreq::Policy;
@@ -226,7 +226,7 @@ fn capped_by_request(host: &HostView) -> Verdict {
 }
 
 fn with_cost(finding: Finding, share: f64, derivation: String) -> Finding {
-    finding.cost(format!("up to {:.0} % of the clock", 100.0 * (1.0 - share)), derivation)
+    finding.cost_of_clock(OfClock::lost(1.0 - share).at_most(), derivation)
 }
 
 #[cfg(test)]

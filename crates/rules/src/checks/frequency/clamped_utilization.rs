@@ -6,7 +6,7 @@
 
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
-use crate::finding::{Confidence, Finding, Severity};
+use crate::finding::{Confidence, Finding, OfClock, Severity};
 use crate::loss_scale::{Lost, are_many};
 use facts::cpu::cpufreq::Policy;
 use facts::system::cgroup::is_within;
@@ -191,7 +191,7 @@ fn with_cost(host: &HostView, policies: &[&Policy], finding: Finding, lost: f64)
         Some(first) => finding.evidence(first.path("scaling_governor"), "schedutil"),
         None => finding,
     };
-    finding.cost(format!("up to {:.0} % of the clock", 100.0 * lost), rule)
+    finding.cost_of_clock(OfClock::lost(lost).at_most(), rule)
 }
 
 fn with_clamp(finding: Finding, group: &ClampedGroup) -> Finding {

@@ -6,7 +6,7 @@
 use crate::boot_line;
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
-use crate::finding::{Confidence, Finding, Severity};
+use crate::finding::{Confidence, Finding, OfClock, Severity};
 use crate::loss_scale::Lost;
 use crate::loss_scale::deviations::FIRMWARES_SAMPLE;
 use crate::makers::{self, Menu};
@@ -88,8 +88,8 @@ fn without_driver(host: &HostView, cpuinfo: &CpuInfo) -> Finding {
             let lost = Lost::of_what_is_left(clock.share_of(nominal), true).but(&FIRMWARES_SAMPLE);
             Finding::of_lost(lost, Confidence::Medium, message)
                 .evidence("/proc/cpuinfo: cpu MHz", clock)
-                .cost(
-                    format!("up to {:.0} % of the clock", 100.0 * (1.0 - clock.share_of(nominal))),
+                .cost_of_clock(
+                    OfClock::lost(1.0 - clock.share_of(nominal)).at_most(),
                     format!("{clock} of {nominal}"),
                 )
         }

@@ -6,7 +6,7 @@
 use crate::advice::persist;
 use crate::check::{Check, Reference, Verdict};
 use crate::clock::occ;
-use crate::finding::{Confidence, Finding, Severity};
+use crate::finding::{Confidence, Finding, OfClock, Severity};
 use crate::loss_scale::deviations::{FOLLOWS_LOAD, TOLD_OF_LOAD};
 use crate::loss_scale::{self, Lost};
 use crate::makers::{self, Menu};
@@ -120,11 +120,9 @@ fn judge(host: &HostView, governor: &str, policies: &[&Policy]) -> Option<Findin
     if let Some(Clocks { clock, ceiling, .. }) = clocks(host, example) {
         finding = finding.evidence(example.path("scaling_cur_freq"), clock.khz());
         if is_lost {
-            let share = 100.0 * (1.0 - clock.share_of(ceiling));
-            finding = finding.cost(
-                format!("up to {share:.0} % of the clock while it lasts"),
-                format!("{clock} of {ceiling}"),
-            );
+            let loss = OfClock::lost(1.0 - clock.share_of(ceiling)).at_most();
+            let derivation = format!("{clock} of {ceiling}");
+            finding = finding.cost_of_clock(loss.lasting(" while it lasts"), derivation);
         }
     }
     Some(finding)

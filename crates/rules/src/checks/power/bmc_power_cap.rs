@@ -8,7 +8,7 @@ mod reach;
 
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
-use crate::finding::Finding;
+use crate::finding::{Finding, OfClock};
 use crate::prochot::Prochot;
 use facts::HostView;
 use facts::ipmi::PowerLimit;
@@ -89,7 +89,7 @@ fn run(host: &HostView) -> Verdict {
             "while PROCHOT# is pulled the clock is the lowest that MSR {:#x} names, and not the nominal one",
             intel::PLATFORM_INFO.address
         );
-        finding = finding.cost(format!("up to {share:.0} % of the clock"), derivation);
+        finding = finding.cost_of_clock(OfClock::lost(share / 100.0).at_most(), derivation);
     }
     Ok(vec![finding])
 }

@@ -151,7 +151,7 @@ mod tests {
                 .unwrap()
                 .contains("echo 'MB:0=100;1=100' > /sys/fs/resctrl/db/schemata")
         );
-        assert!(finding.cost.unwrap().clock_lost().is_none());
+        assert!(finding.cost.unwrap().clock_lost.is_none());
     }
 
     #[test]

@@ -4,12 +4,15 @@
 //! runs below the requested clock because of power. It cannot know for how long, nor which of the limits it was. Servers with TPMI log
 //! which one it was, without a count (facts::power::plr).
 
+mod watched;
+
 use crate::check::{Check, Reference, Verdict};
 use crate::clock::heat;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::plr;
 use facts::cpu::throttling::Throttled;
 use facts::msr::limit_reasons::Kind;
+use facts::watched::Sight;
 use facts::{CpuSet, Elsewhere, HostView, Missing, PerCpu};
 use std::time::Duration;
 
@@ -25,7 +28,8 @@ files. On Granite Rapids, Sierra Forest and later servers also the log of perfor
 `tpmi-*/plr/domain*/status` (Linux 6.11; without the driver intel_plr_tpmi `tpmi-id-0c/mem_dump`, which does not say which
 limit). It names the limit, PL1 or PL2 of the package or the platform, and the interface that it was set by: in-band (MSR,
 TPMI), firmware (MMIO), or the management controller (PCS), which is low; the others are a note. It is a log since boot, or
-since somebody cleared it, at no known time. Without counts and log the check does not apply.
+since somebody cleared it, at no known time. Without counts and log the check does not apply. `fullclock audit --look 10s` sees
+counts rise, and on Intel's servers the share of the time for which a power limit held the package back (MSR 0x613): low.
 
 ## Why it matters
 A processor with turbo reaches its power limit whenever it is busy enough, and that is how it is meant to work. A limit
@@ -60,6 +64,9 @@ const MANY_AN_HOUR: f64 = 12.0;
 
 fn run(host: &HostView) -> Verdict {
     host.platform.hides(WHAT)?;
+    if let Some(live) = watched::finding(host) {
+        return Ok(vec![live]);
+    }
     let counters = &host.throttling;
     let worst = |counts: &'_ PerCpu<Throttled>| -> Option<(u32, Throttled)> {
         let known = counts.known().filter(|(_, it)| it.events > 0);
@@ -82,7 +89,9 @@ fn run(host: &HostView) -> Verdict {
         cpus.extend(group.iter());
     }
     let uptime = host.kernel.uptime.as_ref().ok().copied();
-    Ok(vec![finding(level, &throttled, uptime).on(cpus, host.topology.n_online())])
+    let was_watched = host.watched.as_ref().filter(|it| it.has(Sight::Throttling));
+    let finding = finding(level, &throttled, uptime).on(cpus, host.topology.n_online());
+    Ok(vec![finding.still_for(was_watched.map(|it| it.time))])
 }
 
 /// What is logged where nothing was counted.

@@ -6,7 +6,7 @@
 
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
-use crate::finding::{Confidence, Finding};
+use crate::finding::{Confidence, Finding, OfClock};
 use crate::loss_scale::deviations::{BAD_SAMPLE, BELOW_MINIMUM};
 use crate::loss_scale::{self, Lost};
 use crate::work;
@@ -273,13 +273,10 @@ fn left(clocks: &Clocks<'_>, low: &[Low]) -> f64 {
 fn with_cost(finding: Finding, clocks: &Clocks<'_>, low: &[Low]) -> Finding {
     let fastest = low.iter().map(|it| it.clock).max();
     match fastest.zip(clocks.nominal).filter(|(clock, nominal)| clock < nominal) {
-        Some((clock, nominal)) => finding.cost(
-            format!(
-                "{:.0} % of the clock, while it lasts",
-                100.0 * (1.0 - clock.share_of(nominal))
-            ),
-            format!("{clock} of {nominal}"),
-        ),
+        Some((clock, nominal)) => {
+            let loss = OfClock::lost(1.0 - clock.share_of(nominal)).lasting(", while it lasts");
+            finding.cost_of_clock(loss, format!("{clock} of {nominal}"))
+        }
         None => finding,
     }
 }

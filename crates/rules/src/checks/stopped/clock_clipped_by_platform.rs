@@ -8,6 +8,7 @@ use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cpufreq::Policy;
 use facts::cpu::delivered::Excursions;
+use facts::watched::{Sight, Watched};
 use facts::{CpuSet, HostView, Missing};
 use std::collections::BTreeMap;
 
@@ -18,7 +19,8 @@ pub(crate) const CHECK: Check = Check {
 ## What it looks at
 `perf_limited` of each cpufreq policy, which the driver cppc_cpufreq shows on newer kernels (arm64 servers, mostly). Bit 0: the platform
 delivered less than the desired performance. Bit 1: it delivered less than the minimum, which is `scaling_min_freq`. Both are a log: they stay set
-until somebody writes them back, which this program never does. Bit 0 is a note, bit 1 is low.
+until somebody writes them back, which this program never does. Bit 0 is a note, bit 1 is low. A bit that is set while
+`fullclock audit --look 10s` watches was set by what happens at this moment.
 
 ## Why it matters
 Firmware clips the clock for heat, power or electrical current, and Linux sees its own request only. A log says that
@@ -45,13 +47,13 @@ under a load, clear it before (`echo 3 > perf_limited`) and look at it afterward
 fn run(host: &HostView) -> Verdict {
     host.platform.hides("the platform's log of a clipped clock")?;
     let policies = host.cpufreq.policies.as_ref()?;
-    let mut set: BTreeMap<bool, Vec<(&Policy, Excursions)>> = BTreeMap::new();
+    let mut set: BTreeMap<(bool, IsLive), Vec<(&Policy, Excursions)>> = BTreeMap::new();
     let mut missing: Option<&Missing> = None;
     let mut is_clear = false;
     for policy in policies {
         match &policy.perf_limited {
             Ok(log) if log.below_desired() || log.below_minimum() => {
-                set.entry(log.below_minimum()).or_default().push((policy, *log));
+                set.entry(new_in_look(host, policy, *log)).or_default().push((policy, *log));
             }
             Ok(_) => is_clear = true,
             Err(it) if missing.is_none_or(Missing::is_absence) => missing = Some(it),
@@ -60,24 +62,43 @@ fn run(host: &HostView) -> Verdict {
     }
     match missing {
         _ if !set.is_empty() => {
-            Ok(set.iter().rev().map(|(below, it)| finding(host, *below, it)).collect())
+            Ok(set.iter().rev().map(|(kind, it)| finding(host, *kind, it)).collect())
         }
         Some(missing) if !is_clear || !missing.is_absence() => Err(missing.into()),
         _ => Ok(Vec::new()),
     }
 }
 
-fn finding(host: &HostView, below_minimum: bool, clipped: &[(&Policy, Excursions)]) -> Finding {
-    const WHEN: &str = "at some time since boot, or since the log was cleared";
+type IsLive = bool;
+
+/// Whether a log says that even the minimum was not delivered, and whether that was in a look, when the log had been clear.
+fn new_in_look(host: &HostView, policy: &Policy, log: Excursions) -> (bool, IsLive) {
+    let watched = host.watched.as_ref().filter(|it| it.has(Sight::Logs));
+    let first = watched.and_then(|it| it.excursions.get(policy.cpus.first()?)?.as_ref().ok());
+    let Some(first) = first else { return (log.below_minimum(), false) };
+    match (log.below_minimum() && !first.below_minimum(), log.below_desired()) {
+        (true, _) => (true, true),
+        (false, true) if !first.below_desired() => (false, true),
+        _ => (log.below_minimum(), false),
+    }
+}
+
+fn finding(
+    host: &HostView,
+    (below_minimum, is_live): (bool, IsLive),
+    clipped: &[(&Policy, Excursions)],
+) -> Finding {
+    let within = host.watched.as_ref().filter(|_| is_live).map(Watched::within);
+    let when = within.as_deref().unwrap_or("at some time since boot, or since the log was cleared");
     let (severity, below) = match below_minimum {
         true => (Severity::Low, "the lowest performance that Linux allows"),
         false => (Severity::Info, "the performance that Linux requested"),
     };
-    let message = format!("the platform delivered less than {below} {WHEN} (CPPC)");
+    let message = format!("the platform delivered less than {below} {when} (CPPC)");
     let cpus: CpuSet = clipped.iter().flat_map(|(it, _)| it.cpus.iter()).collect();
-    let finding = Finding::new(severity, Confidence::Medium, message)
-        .on(cpus, host.topology.n_online())
-        .since_boot();
+    let finding =
+        Finding::new(severity, Confidence::Medium, message).on(cpus, host.topology.n_online());
+    let finding = if is_live { finding } else { finding.since_boot() };
     let first = clipped.first().map(|(policy, log)| (policy.path("perf_limited"), log.bits()));
     let finding = first.into_iter().fold(finding, |it, (path, bits)| it.evidence(path, bits));
     if severity == Severity::Info {

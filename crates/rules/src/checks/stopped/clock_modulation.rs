@@ -6,7 +6,7 @@
 
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
-use crate::finding::{Confidence, Finding, Severity};
+use crate::finding::{Confidence, Finding, OfClock, Severity};
 use crate::loss_scale::deviations::STOPPED_CLOCK;
 use crate::loss_scale::{self, Lost};
 use crate::party::Party;
@@ -137,9 +137,8 @@ fn finding(host: &HostView, duty: Duty, modulated: &Modulated, unset: &CpuSet) -
         finding = finding.evidence(CLOCK_MODULATION.path(cpu), format!("{value:#x}"));
     }
     if let Some(share) = duty.share() {
-        let lost = 100.0 * (1.0 - share);
-        finding = finding.cost(
-            format!("{lost} % of the clock"),
+        finding = finding.cost_of_clock(
+            OfClock::lost(1.0 - share).exactly(),
             format!("the clock runs {duty} of the time; the rest is lost"),
         );
     }

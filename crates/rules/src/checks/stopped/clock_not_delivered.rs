@@ -11,7 +11,7 @@ use super::{clock_below_minimum, clock_modulation, prochot_asserted, thermal_thr
 use crate::check::{Check, Reference, Verdict};
 use crate::checks::frequency::capped_frequency;
 use crate::checks::power::undervoltage;
-use crate::finding::Severity;
+use crate::finding::{Finding, Moment, Severity};
 use facts::{CpuSet, HostView, Missing};
 use judged::{Judged, low, of_mainframe, of_policies, work};
 
@@ -35,7 +35,8 @@ A mainframe asks by itself: \"cpu MHz dynamic\" against \"cpu MHz static\". Belo
 nominal clock, below half of the highest. Nothing is said of idle CPUs: those that ran for less than a tenth of the look,
 and without a look those of a host that worked for less than a twentieth of the time since boot. The severity follows the share that is
 missing; it is a step lower where other CPUs have the clock that Linux asks for, and where only load asks for it. CPUs with a finding of
-clock-below-minimum, prochot-asserted, clock-modulation, thermal-throttling or undervoltage, or with a limit in a register, are left out.
+clock-below-minimum, prochot-asserted, clock-modulation, thermal-throttling or undervoltage, or with a limit in a register, are left out, unless one of them holds
+all CPUs at this moment and says no clock.
 
 ## Why it matters
 Firmware, a board, a controller on the chip or a power supply holds the clock, and Linux does not know: it shows its request
@@ -87,6 +88,9 @@ fn run(host: &HostView) -> Verdict {
     let said = said_already(host);
     let left: Vec<&Judged<'_>> = low.iter().copied().filter(|it| !said.contains(it.cpu)).collect();
     if left.is_empty() {
+        if is_effect(host, &low) {
+            return Ok(vec![finding::of(host, &low, is_all, &work(host))]);
+        }
         return Err(Missing::not_here("low clock that no other finding explains", SAID));
     }
     let is_all = is_all && left.len() == low.len();
@@ -94,6 +98,22 @@ fn run(host: &HostView) -> Verdict {
 }
 
 const SAID: &str = "another finding says it of the same CPUs";
+
+/// Whether one of the checks that say no clock holds all of these CPUs at the moment: then this is its effect, which says how much is lost.
+fn is_effect(host: &HostView, low: &[&Judged<'_>]) -> bool {
+    let low: CpuSet = low.iter().map(|it| it.cpu).collect();
+    let covers = |it: &Finding| {
+        let is_live = it.held.moment == Moment::Now && it.severity >= Severity::Medium;
+        is_live && it.cpus.as_ref().is_some_and(|it| low.minus(&it.cpus).is_empty())
+    };
+    let found = |check: &Check| (check.run)(host).unwrap_or_default();
+    let says_no_clock =
+        [&thermal_throttling::CHECK, &prochot_asserted::CHECK, &undervoltage::CHECK];
+    let is_held = says_no_clock.into_iter().any(|it| found(it).iter().any(covers));
+    is_held
+        && found(&clock_below_minimum::CHECK).is_empty()
+        && found(&clock_modulation::CHECK).is_empty()
+}
 
 /// The CPUs of which another check says that they are held, at medium or above.
 fn said_already(host: &HostView) -> CpuSet {
@@ -107,7 +127,10 @@ fn said_already(host: &HostView) -> CpuSet {
         &capped_frequency::CHECK,
     ] {
         let found = (check.run)(host).unwrap_or_default();
-        for it in found.iter().filter(|it| it.severity >= Severity::Medium || is_below(check)) {
+        // What was there at some time since boot does not say why a clock is low at this moment.
+        let holds =
+            |it: &&Finding| it.held.moment == Moment::Now && it.severity >= Severity::Medium;
+        for it in found.iter().filter(|it| holds(it) || is_below(check)) {
             // The limits of policies are part of what is asked for.
             let sources = it.evidence.iter().map(|it| it.source.as_str());
             let is_policy = sources.clone().all(|it| it.starts_with("/sys/devices/system/cpu/"));

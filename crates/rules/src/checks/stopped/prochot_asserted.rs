@@ -10,7 +10,7 @@ use crate::amd_limits;
 use crate::check::{Check, Reference, Verdict};
 use crate::clock::occ;
 use crate::commands;
-use crate::finding::{Confidence, Finding, Severity};
+use crate::finding::{Confidence, Finding, OfClock, Severity};
 use crate::loss_scale::{self, Lost};
 use crate::party::Party;
 use crate::plr;
@@ -20,8 +20,10 @@ use facts::ipmi::PowerLimit;
 use facts::msr::intel::{PACKAGE_THERM_STATUS, THERM_STATUS};
 use facts::msr::limit_reasons::{Kind, Layout, undecoded};
 use facts::msr::thermal_status::{CRITICAL, PROCHOT, TOO_HOT};
+use facts::quantity::counted;
+use facts::watched::Sight;
 use facts::{CpuSet, Elsewhere, HostView, Missing};
-use signals::{IsLog, Signals};
+use signals::{Signals, When};
 use std::collections::BTreeMap;
 
 pub(crate) const CHECK: Check = Check {
@@ -42,6 +44,9 @@ boot, or since somebody cleared it, at no known time. On AMD the files of the dr
 reasons that the on-chip controller counts (`throttle_stats`): low where they are only counts, a note where it never went
 below the nominal clock (`sub_turbo_stat`), high where it has lowered the clock more often than raised it again
 (`unthrottle`), the host has work, and every CPU is at its lowest clock. Elsewhere Linux shows nothing of it, and the check is unknown.
+
+`fullclock audit --look 10s` reads the registers several times: a signal that is there in less than half of the
+readings is a step less severe, and a log that is set meanwhile counts as seen.
 
 ## Why it matters
 Power supplies, voltage regulators, boards and management controllers pull PROCHOT# to make the processor drop to its
@@ -162,18 +167,47 @@ fn by_on_chip_controller(host: &HostView) -> Verdict {
     }
     let finding = |(name, (events, path, cpus)): (&str, (u64, &str, CpuSet))| {
         let counts = cpus.first().and_then(|it| counted.get(it)).and_then(|it| it.as_ref().ok());
-        let cost_turbo_alone = counts.is_some_and(|it| it.n_below_nominal == Ok(0));
-        let severity = if cost_turbo_alone { Severity::Info } else { Severity::Low };
-        let never = if cost_turbo_alone { ", and never below the nominal one" } else { "" };
-        let message = format!("{name} lowered the highest clock {events} times since boot{never}");
-        let finding = Finding::new(severity, Confidence::Medium, message)
-            .evidence(path, events)
-            .on(cpus, host.topology.n_online())
-            .by_means_of(name)
-            .since_boot();
+        let finding = match watched_controller(host, name) {
+            Some(live) => live,
+            None => {
+                let cost_turbo_alone = counts.is_some_and(|it| it.n_below_nominal == Ok(0));
+                let severity = if cost_turbo_alone { Severity::Info } else { Severity::Low };
+                let never = if cost_turbo_alone { ", and never below the nominal one" } else { "" };
+                let message =
+                    format!("{name} lowered the highest clock {events} times since boot{never}");
+                let was_watched = host.watched.as_ref().filter(|it| it.has(Sight::Throttling));
+                Finding::new(severity, Confidence::Medium, message)
+                    .since_boot()
+                    .still_for(was_watched.map(|it| it.time))
+            }
+        };
+        let finding =
+            finding.evidence(path, events).on(cpus, host.topology.n_online()).by_means_of(name);
         counts.into_iter().fold(finding, with_counts)
     };
     Ok(found.into_iter().map(finding).collect())
+}
+
+/// A reason for which the controller lowered the clock while the host was watched; low where it left the nominal clock each time.
+fn watched_controller(host: &HostView, name: &str) -> Option<Finding> {
+    let watched = host.watched.as_ref().filter(|it| it.has(Sight::Throttling))?;
+    let events = |occ: &Occ| Some(occ.reasons.iter().find(|it| it.name == name)?.events);
+    let rise = |(cpu, last): (u32, &Occ)| {
+        let first = watched.throttling.occ.get(cpu)?.as_ref().ok()?;
+        let n_events = events(last)?.checked_sub(events(first)?).filter(|it| *it > 0)?;
+        let went_below = match (&first.n_below_nominal, &last.n_below_nominal) {
+            (Ok(first), Ok(last)) => last > first,
+            _ => true,
+        };
+        Some((n_events, went_below))
+    };
+    let risen: Vec<(u64, bool)> = host.throttling.occ.known().filter_map(rise).collect();
+    let n_events = risen.iter().map(|it| it.0).max()?;
+    let went_below = risen.iter().any(|it| it.1);
+    let severity = if went_below { Severity::Medium } else { Severity::Low };
+    let (times, within) = (counted(n_events, "time"), watched.within());
+    let message = format!("{name} lowered the highest clock {times} {within}");
+    Some(Finding::new(severity, Confidence::High, message))
 }
 
 /// What the controller keeps CPUs at their lowest clock for: its reasons, each with its count and file.
@@ -199,8 +233,8 @@ fn held_by_controller(host: &HostView, held: occ::Held, reasons: &[(&str, u64, &
         .by_means_of(format!("its on-chip controller ({clock} of {full})"))
         .evidence(source, value)
         .on(cpus, host.topology.n_online())
-        .cost(
-            format!("{:.0} % of the clock, while it lasts", 100.0 * (1.0 - clock.share_of(full))),
+        .cost_of_clock(
+            OfClock::lost(1.0 - clock.share_of(full)).lasting(", while it lasts"),
             format!("{clock} of {full}"),
         )
         .command(&commands::KERNEL_LOG, "-i -E 'occ|pmax|safe frequency'")
@@ -228,27 +262,40 @@ fn with_counts(finding: Finding, occ: &Occ) -> Finding {
     })
 }
 
-fn finding(severity: Severity, is_log: IsLog, name: &'static str) -> Finding {
-    if is_log {
-        let when = "at some time since boot, or since the log was cleared";
-        let message = format!("{name} held the clock down {when}");
-        return Finding::new(severity, Confidence::Medium, message).by_means_of(name).since_boot();
-    }
-    let message = format!("{name} holds the clock down at this moment");
+fn finding(severity: Severity, when: When, name: &'static str) -> Finding {
+    let message = match when {
+        When::Logged(still_for) => {
+            let when = "at some time since boot, or since the log was cleared";
+            let message = format!("{name} held the clock down {when}");
+            let finding = Finding::new(severity, Confidence::Medium, message);
+            return finding.by_means_of(name).since_boot().still_for(still_for);
+        }
+        When::AtThisMoment => format!("{name} holds the clock down at this moment"),
+        When::Watched(0, _, within) => {
+            let within = within.unwrap_or_default();
+            format!("{name} held the clock down {within}, by the log that was clear before")
+        }
+        When::Watched(n, of, within) => {
+            let within = within.unwrap_or_default();
+            format!("{name} held the clock down in {n} of {of} readings {within}")
+        }
+    };
     let finding = Finding::new(severity, Confidence::High, message).by_means_of(name);
-    match severity {
-        _ if name == CRITICAL.name || name == TOO_HOT.name => finding
+    if name == CRITICAL.name || name == TOO_HOT.name {
+        return finding
             .held_by(Party::Physics)
             .advising("fix the cooling")
             .command(&commands::BMC_SENSORS, "")
-            .fix_lasting("fix the cooling; see thermal-throttling"),
-        Severity::High => finding
-            .command(&commands::BMC_EVENTS, "")
-            .fix_lasting(
-                "fix what pulls the signal: a power supply that is missing, failed or too small, a hot voltage regulator, a power cap of chassis or BMC; a signal that stays without a cause has been cured by taking the machine off its power for a minute",
-            ),
-        _ => finding.advising("leave it where the limit is what the processor was made for; see low-power-limit"),
+            .fix_lasting("fix the cooling; see thermal-throttling");
     }
+    if severity == Severity::High || name == PROCHOT.name {
+        return finding.command(&commands::BMC_EVENTS, "").fix_lasting(
+            "fix what pulls the signal: a power supply that is missing, failed or too small, a hot voltage regulator, a power cap of chassis or BMC; a signal that stays without a cause has been cured by taking the machine off its power for a minute",
+        );
+    }
+    finding.advising(
+        "leave it where the limit is what the processor was made for; see low-power-limit",
+    )
 }
 
 /// A limit of the management controller is the first to be suspected: it has a check of its own.

@@ -8,6 +8,7 @@ use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::msr::intel::SMI_COUNT;
+use facts::watched::Sight;
 use facts::{Elsewhere, HostView, Missing};
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ pub(crate) const CHECK: Check = Check {
 MSR 0x34 of one CPU of each package, which counts system management interrupts since the last reset, against the
 uptime. From one a minute on it is info, from one in ten seconds low, from one a second medium, from a hundred
 a second high. In the first six hours after boot five thousand are taken for the firmware's own start, and the
-rest is never more than low.
+rest is never more than low. In a look (`fullclock audit --look 10s`) five or more count by their rate, whenever the host was booted.
 
 ## Why it matters
 A system management interrupt takes every CPU out of the kernel and into firmware, together, and none comes back
@@ -50,6 +51,9 @@ fn run(host: &HostView) -> Verdict {
     if host.cpuinfo.as_ref().is_ok_and(CpuInfo::is_amd) {
         return Err(Missing::elsewhere(WHAT, Elsewhere::SmiCounter));
     }
+    if let Some(live) = watched(host) {
+        return Ok(vec![live]);
+    }
     let counts = host.msrs.of(&SMI_COUNT)?;
     let uptime = *host.kernel.uptime.as_ref()?;
     // Every CPU takes every one; packages differ by those that came while one of them started.
@@ -58,7 +62,7 @@ fn run(host: &HostView) -> Verdict {
         return counts.all_known().map(|()| Vec::new()).map_err(Into::into);
     };
     match severity(count, uptime) {
-        Some(severity) => Ok(vec![finding(severity, count, cpu, uptime)]),
+        Some(severity) => Ok(vec![since_boot(severity, count, cpu, uptime)]),
         None => counts.all_known().map(|()| Vec::new()).map_err(Into::into),
     }
 }
@@ -73,22 +77,44 @@ const SETTLED: Duration = Duration::from_secs(6 * 3600);
 
 fn severity(count: u64, uptime: Duration) -> Option<Severity> {
     let count = if uptime < SETTLED { count.saturating_sub(OF_THE_START) } else { count };
-    let severity = match per_second(count, uptime) {
-        // 1 % of every CPU at 100 microseconds each.
-        100.0.. => Severity::High,
-        1.0.. => Severity::Medium,
-        0.1.. => Severity::Low,
-        rate if rate * 60.0 >= 1.0 => Severity::Info,
-        _ => return None,
-    };
+    let severity = of_rate(per_second(count, uptime))?;
     Some(if uptime < SETTLED { severity.min(Severity::Low) } else { severity })
+}
+
+/// Of so many a second.
+fn of_rate(rate: f64) -> Option<Severity> {
+    match rate {
+        // 1 % of every CPU at 100 microseconds each.
+        100.0.. => Some(Severity::High),
+        1.0.. => Some(Severity::Medium),
+        0.1.. => Some(Severity::Low),
+        rate if rate * 60.0 >= 1.0 => Some(Severity::Info),
+        _ => None,
+    }
 }
 
 fn per_second(count: u64, uptime: Duration) -> f64 {
     count as f64 / uptime.as_secs_f64().max(1.0)
 }
 
-fn finding(severity: Severity, count: u64, cpu: u32, uptime: Duration) -> Finding {
+/// One of the look: as many as a storm has in it, however they are spread over the time since boot. A few in some seconds are no rate.
+fn watched(host: &HostView) -> Option<Finding> {
+    const LEAST: u64 = 5;
+    let watched = host.watched.as_ref().filter(|it| it.has(Sight::Smis))?;
+    let rise = |(&(address, cpu), readings): (&(u32, u32), &Vec<u64>)| {
+        let (first, last) = (*readings.first()?, *readings.last()?);
+        let count = u64::from((last as u32).wrapping_sub(first as u32));
+        (address == SMI_COUNT.address && count >= LEAST).then_some((count, cpu, last))
+    };
+    let (count, cpu, last) = watched.registers.iter().filter_map(rise).max()?;
+    let rate = count as f64 / watched.time.as_secs_f64().max(0.001);
+    let severity = of_rate(rate).filter(|it| *it >= Severity::Medium)?;
+    let within = watched.within();
+    let message = format!("firmware stopped all CPUs {count} times {within} ({rate:.1} a second)");
+    Some(finding(severity, Confidence::High, message, rate, (cpu, last)))
+}
+
+fn since_boot(severity: Severity, count: u64, cpu: u32, uptime: Duration) -> Finding {
     let rate = per_second(count, uptime);
     let hours = uptime.as_secs_f64() / 3600.0;
     let shown = if rate >= 1.0 {
@@ -98,6 +124,16 @@ fn finding(severity: Severity, count: u64, cpu: u32, uptime: Duration) -> Findin
     };
     let message = format!("firmware stopped all CPUs {count} times in {hours:.1} h ({shown})");
     let confidence = if uptime < SETTLED { Confidence::Low } else { Confidence::High };
+    finding(severity, confidence, message, rate, (cpu, count))
+}
+
+fn finding(
+    severity: Severity,
+    confidence: Confidence,
+    message: String,
+    rate: f64,
+    (cpu, count): (u32, u64),
+) -> Finding {
     let finding = Finding::new(severity, confidence, message)
         .evidence(SMI_COUNT.path(cpu), format!("{count:#x}"));
     if severity <= Severity::Low {

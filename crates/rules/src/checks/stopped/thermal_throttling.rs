@@ -3,6 +3,8 @@
 //! Source: drivers/thermal/intel/therm_throt.c (`thermal_throttle` in sysfs); Intel SDM vol. 3B, "Thermal
 //! Monitoring and Protection". It cannot know when the events were, nor how low the clock went.
 
+mod watched;
+
 use crate::check::{Check, Reference, Verdict};
 use crate::clock::heat;
 use crate::commands;
@@ -12,6 +14,7 @@ use crate::plr;
 use facts::cpu::throttling::Throttled;
 use facts::msr::limit_reasons::Kind;
 use facts::power::board::FirmwareThrottling;
+use facts::watched::Sight;
 use facts::{CpuSet, Elsewhere, HostView, Missing, PerCpu};
 use std::time::Duration;
 
@@ -38,7 +41,8 @@ current limits, not clock modulation. A server at a 25 % duty cycle has zeros he
 
 ## When to leave it alone
 A few events over weeks: a hot afternoon, a burst of vector code. On a laptop with a fan of a laptop. The
-counters start at 0 with every boot and keep no dates: look whether they still grow.
+counters start at 0 with every boot and keep no dates: `fullclock audit --look 10s` sees whether they still grow, and is then
+as severe as the share of that time (medium where no time is counted).
 ",
     references: &[
         Reference {
@@ -55,6 +59,9 @@ counters start at 0 with every boot and keep no dates: look whether they still g
 
 fn run(host: &HostView) -> Verdict {
     host.platform.hides(WHAT)?;
+    if let Some(live) = watched::finding(host) {
+        return Ok(vec![live]);
+    }
     let counters = &host.throttling;
     let (cores, packages) = (&counters.cores, &counters.packages);
     let uptime = host.kernel.uptime.as_ref().ok().copied();
@@ -91,6 +98,8 @@ fn run(host: &HostView) -> Verdict {
 }
 
 const WHAT: &str = "thermal throttling";
+
+const COOLING: &str = "fix the cooling: fans, filters, heat sink, the fan policy in firmware or BMC, the temperature of the inlet air";
 
 /// The firmware of a Raspberry Pi counts nothing: it says what is, and what was.
 fn by_board(host: &HostView, bits: &FirmwareThrottling) -> Option<Finding> {
@@ -184,6 +193,8 @@ fn finding(
     };
     let mut finding =
         finding.evidence(&throttled.path, events).on(as_bad, host.topology.n_online()).since_boot();
+    let was_watched = host.watched.as_ref().filter(|it| it.has(Sight::Throttling));
+    finding = finding.still_for(was_watched.map(|it| it.time));
     if let (Some(share), Some(uptime)) = (share(throttled, uptime), uptime)
         && let Ok(total) = &throttled.total
         && !total.is_zero()
@@ -196,9 +207,7 @@ fn finding(
             );
     }
     if finding.severity > Severity::Info {
-        finding = finding
-            .command(&commands::BMC_SENSORS, "")
-            .fix_lasting("fix the cooling: fans, filters, heat sink, the fan policy in firmware or BMC, the temperature of the inlet air");
+        finding = finding.command(&commands::BMC_SENSORS, "").fix_lasting(COOLING);
     }
     finding
 }

@@ -6,7 +6,7 @@
 use crate::amd_limits::{cpus_of, on_socket};
 use crate::check::Verdict;
 use crate::commands;
-use crate::finding::{Confidence, Finding, Severity};
+use crate::finding::{Confidence, Finding, OfClock, Severity};
 use crate::loss_scale::{self, Lost};
 use crate::power_cap::is_at;
 use facts::power::board::SystemCap;
@@ -110,10 +110,8 @@ fn weighed(
             let share = clock.share_of(nominal);
             let lost = Lost::of_what_is_left(share, are_many);
             let message = format!("{message}: that leaves {clock} of {nominal}");
-            Finding::of_lost(lost, Confidence::High, message).cost(
-                format!("{:.0} % of the clock", 100.0 * (1.0 - share)),
-                format!("{clock} of {nominal}"),
-            )
+            Finding::of_lost(lost, Confidence::High, message)
+                .cost_of_clock(OfClock::lost(1.0 - share), format!("{clock} of {nominal}"))
         }
         Some((clock, _)) => {
             let message = format!("{message}: that leaves {clock}, which costs turbo");

@@ -4,7 +4,7 @@ use super::asked::{Asker, Kind, Reading};
 use super::judged::{Judged, Work};
 use super::platform;
 use crate::commands;
-use crate::finding::{Confidence, Finding, Severity};
+use crate::finding::{Confidence, Finding, OfClock, Severity};
 use crate::loss_scale::Lost;
 use crate::loss_scale::deviations::YOUNG_LOAD;
 use facts::cpu::cpuinfo::CpuInfo;
@@ -26,11 +26,9 @@ pub(super) fn of(host: &HostView, low: &[&Judged<'_>], is_all: bool, work: &Work
         .on(cpus, host.topology.n_online());
     let finding = with_evidence(host, finding, fastest);
     let finding = if first.kind == Kind::SinceBoot { finding.since_boot() } else { finding };
-    let lasts = if first.kind == Kind::SinceBoot { "since boot" } else { "while it lasts" };
-    let finding = finding.cost(
-        format!("{:.0} % of the clock {lasts}", 100.0 * (1.0 - clock.share_of(asked))),
-        format!("{clock} of {asked}"),
-    );
+    let lasts = if first.kind == Kind::SinceBoot { " since boot" } else { " while it lasts" };
+    let loss = OfClock::lost(1.0 - clock.share_of(asked)).lasting(lasts);
+    let finding = finding.cost_of_clock(loss, format!("{clock} of {asked}"));
     with_advice(host, finding, fastest)
 }
 
