@@ -100,7 +100,8 @@ impl Found {
 #[cfg(test)]
 mod tests {
     use crate::{Captured, Recording, Source, view_of};
-    use facts::{Subject, Subjects};
+    use facts::ipmi::Question;
+    use facts::{Fact, Subject, Subjects};
     use std::fmt::Write as _;
 
     const V2: &str =
@@ -175,6 +176,58 @@ mod tests {
             shown(&Captured::excerpt(&text).unwrap()),
             "/dev/cpuctl/background 50: 1 app; \n"
         );
+    }
+
+    /// Counts how often the folders of a folder are listed.
+    struct Counted<'a>(&'a Captured, std::cell::Cell<usize>);
+
+    impl Source for Counted<'_> {
+        fn origin(&self) -> facts::Origin {
+            self.0.origin()
+        }
+
+        fn read(&self, path: &str) -> Fact<Vec<u8>> {
+            self.0.read(path)
+        }
+
+        fn list(&self, folder: &str) -> Fact<Vec<String>> {
+            self.0.list(folder)
+        }
+
+        fn folders(&self, folder: &str) -> Fact<Vec<String>> {
+            self.1.set(self.1.get() + usize::from(folder == "/sys/fs/cgroup"));
+            self.0.folders(folder)
+        }
+
+        fn link(&self, path: &str) -> Fact<String> {
+            self.0.link(path)
+        }
+
+        fn msr(&self, cpu: u32, register: u32) -> Fact<u64> {
+            self.0.msr(cpu, register)
+        }
+
+        fn cpuid(&self, leaf: u32, subleaf: u32) -> Fact<[u32; 4]> {
+            self.0.cpuid(leaf, subleaf)
+        }
+
+        fn controller(&self, question: &Question<Vec<u8>>) -> Fact<Vec<u8>> {
+            self.0.controller(question)
+        }
+    }
+
+    #[test]
+    fn groups_that_two_readers_walk_are_listed_once() {
+        let text = policy("schedutil")
+            + V2
+            + &group("batch", "50", "1")
+            + "//- /sys/fs/cgroup/cgroup.controllers\ncpu\n";
+        let captured = Captured::excerpt(&text).unwrap();
+        let counted = Counted(&captured, std::cell::Cell::new(0));
+        let both = Subjects::of(&[Subject::ThrottledGroups, Subject::ClampedGroups]);
+        let host = view_of(&counted, both);
+        assert_eq!(host.clamped_groups.unwrap().list.len(), 1);
+        assert_eq!(counted.1.get(), 1);
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub use network::serving;
 pub use processes::{quota_of, read as processes};
 pub use watched::Watch;
 
-use crate::Source;
+use crate::{CachedSource, Source};
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::{HostView, Subject, Subjects};
 
@@ -47,6 +47,7 @@ pub fn view(source: &dyn Source) -> HostView {
 pub fn view_of(source: &dyn Source, subjects: Subjects) -> HostView {
     let asked = with_needed(subjects);
     let mut host = HostView::unasked(source.origin());
+    let source = &CachedSource::of_folders(source);
     for reader in READERS.iter().filter(|it| asked.contains(it.subject)) {
         (reader.read)(source, &mut host);
     }

@@ -10,16 +10,23 @@ use facts::{Fact, Origin};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-/// Asks `inner` for a file when it is asked for it first, and answers the same from then on.
+/// Asks `inner` for a file when it is asked for it first, and answers the same from then on; for the folders in a folder as well.
 pub struct CachedSource<'a> {
     inner: &'a dyn Source,
-    files: RefCell<HashMap<String, Fact<Vec<u8>>>>,
+    /// `None` where files are not remembered.
+    files: Option<RefCell<HashMap<String, Fact<Vec<u8>>>>>,
+    folders: RefCell<HashMap<String, Fact<Vec<String>>>>,
 }
 
 impl<'a> CachedSource<'a> {
     /// Starts with nothing asked.
     pub fn new(inner: &'a dyn Source) -> CachedSource<'a> {
-        CachedSource { inner, files: RefCell::default() }
+        CachedSource { inner, files: Some(RefCell::default()), folders: RefCell::default() }
+    }
+
+    /// Remembers the folders in folders alone: those of control groups are walked by several readers.
+    pub(crate) fn of_folders(inner: &'a dyn Source) -> CachedSource<'a> {
+        CachedSource { inner, files: None, folders: RefCell::default() }
     }
 }
 
@@ -29,14 +36,14 @@ impl Source for CachedSource<'_> {
     }
 
     fn read(&self, path: &str) -> Fact<Vec<u8>> {
-        if is_of_process(path) {
+        let Some(files) = self.files.as_ref().filter(|_| !is_of_process(path)) else {
             return self.inner.read(path);
-        }
-        if let Some(answer) = self.files.borrow().get(path) {
+        };
+        if let Some(answer) = files.borrow().get(path) {
             return answer.clone();
         }
         let answer = self.inner.read(path);
-        self.files.borrow_mut().insert(path.to_owned(), answer.clone());
+        files.borrow_mut().insert(path.to_owned(), answer.clone());
         answer
     }
 
@@ -49,7 +56,12 @@ impl Source for CachedSource<'_> {
     }
 
     fn folders(&self, folder: &str) -> Fact<Vec<String>> {
-        self.inner.folders(folder)
+        if let Some(names) = self.folders.borrow().get(folder) {
+            return names.clone();
+        }
+        let names = self.inner.folders(folder);
+        self.folders.borrow_mut().insert(folder.to_owned(), names.clone());
+        names
     }
 
     fn link(&self, path: &str) -> Fact<String> {
