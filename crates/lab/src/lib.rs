@@ -20,6 +20,7 @@ pub mod experiment;
 pub mod failure;
 mod fingerprint;
 mod groups;
+pub mod held;
 pub mod ipmi;
 pub mod known;
 pub mod lines;

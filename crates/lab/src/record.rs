@@ -2,6 +2,7 @@
 
 use crate::doubt::Raised;
 use crate::experiment::Experiment;
+use crate::held::Held;
 use crate::server_log::LogWork;
 use crate::throttling::Throttling;
 use crate::trial::{Mark, Trial};
@@ -29,6 +30,9 @@ pub struct Record {
     pub arms: Vec<Arm>,
     /// The machine, as settings by name.
     pub machine: Fingerprint,
+    /// Who held the clock down on that machine when it began, as an audit says; null in results of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<Vec<Held>>,
     /// How many pieces each trial was cut into, which took turns with those of the other arms; 1 where trials ran as a
     /// whole.
     #[serde(default = "whole")]
@@ -113,6 +117,7 @@ impl Record {
             began: String::new(),
             arms,
             machine: Fingerprint::default(),
+            held: None,
             pieces: whole(),
             legs: None,
             experiment: None,
@@ -132,6 +137,7 @@ impl Record {
             began: self.began.clone(),
             arms: self.arms.clone(),
             machine: self.machine.clone(),
+            held: self.held.clone(),
             pieces: self.pieces,
             legs: self.legs,
             experiment: self.experiment.clone(),

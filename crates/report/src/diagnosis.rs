@@ -2,6 +2,7 @@
 
 use crate::wording::{capital, listed};
 use facts::watched;
+use lab::held::Held;
 use rules::diagnosis::parts::Lost;
 use rules::diagnosis::{Because, Bound, Candidate, Chain, ChainLoss};
 use rules::finding::Moment;
@@ -21,6 +22,33 @@ pub fn sentences(chain: &Chain<'_>) -> String {
     match to_do(chain) {
         Some(action) => format!("{whole}. {action}."),
         None => whole + ".",
+    }
+}
+
+/// What a result has kept of a chain, as the audit of that moment said it, without what to do and without a stop.
+pub fn recorded(held: &Held) -> String {
+    let named = |all: [Lost; 3]| all.into_iter().find(|it| it.name() == held.lost);
+    let of = named([Lost::Clock, Lost::Turbo, Lost::Time]).unwrap_or(Lost::Clock);
+    let scope = held.cpus.as_ref().map_or(String::new(), |it| format!(" on {it}"));
+    let party = Party::ALL.into_iter().find(|it| Some(it.name()) == held.party.as_deref());
+    let who = party.map(|it| who_of(it, held.program.as_deref()));
+    let takes = if of == Lost::Time { "takes it" } else { "holds it down" };
+    let cause = match (&held.mechanism, who) {
+        (Some(mechanism), Some(who)) => format!(": {who} {takes} by {mechanism}"),
+        (Some(mechanism), None) => format!(": {mechanism} {takes}"),
+        (None, _) => ", and the cause is unknown".to_owned(),
+    };
+    let bounds = [Bound::Measured, Bound::AtLeast, Bound::AtMost];
+    let bound = bounds.into_iter().find(|it| Some(it.name()) == held.bound.as_deref());
+    match held.share.zip(bound).filter(|_| !held.since_boot) {
+        Some((share, bound)) => {
+            format!("{}{scope}{cause}", lost_of(of, ChainLoss { share, bound }))
+        }
+        None if held.since_boot => format!("At some time since boot{scope}{cause}"),
+        None => {
+            let sign = held.sign.as_deref().unwrap_or_else(|| what_of(of));
+            capital(&format!("{sign}{scope}{cause}"))
+        }
     }
 }
 

@@ -114,5 +114,6 @@ fn record(plan: &Plan, ready: Vec<Standing>, host: &HostView) -> Record {
     let version = env!("CARGO_PKG_VERSION").to_owned();
     let (id, began) = (plan.id.clone(), plan.began.clone());
     let legs = (plan.legs > 1).then_some(Legs { planned: plan.legs, ended: 0 });
-    Record { id, version, began, legs, machine: machine.clone(), ..Record::of(arms) }
+    let held = Some(lab::held::of(host));
+    Record { id, version, began, legs, held, machine: machine.clone(), ..Record::of(arms) }
 }

@@ -10,6 +10,7 @@ mod turns;
 use crate::doubt::Doubt;
 use crate::experiment::Experiment;
 use crate::failure::Failure;
+use crate::held;
 use crate::record::{Fingerprint, Record};
 use crate::trial::Trial;
 use crate::workload::{Scene, Settings, Workload};
@@ -128,6 +129,7 @@ pub fn run(
         version: plan.version,
         began: plan.began,
         machine: plan.machine,
+        held: Some(held::of(scene.host)),
         pieces: pieces.unwrap_or(1),
         experiment: plan.experiment,
         trials: plan.so_far,

@@ -2,11 +2,12 @@
 
 use super::cautions::cautions;
 use super::data::{Hashed, check, check_lines};
-use super::moments::{self, figures, ledgers};
+use super::moments::{self, Moment, figures, ledgers};
 use super::{Certificate, Change};
 use crate::chart::losses::{self, Bar};
 use crate::chart::parts::Quantity;
 use crate::chart::trials::{self, ArmTrials};
+use crate::diagnosis::recorded;
 use crate::document::{Align, Block, Chart, Document, Table, Text};
 use crate::machine;
 use lab::record::Fingerprint;
@@ -46,6 +47,7 @@ fn opening(document: &mut Document, certificate: &Certificate<'_>) {
     let mut listed = |label: &str, lines: Vec<String>| {
         lines.into_iter().for_each(|it| document.labelled(label, it));
     };
+    listed("clock held", held(certificate));
     listed("doubt", certificate.doubts());
     listed("caution", cautions(certificate));
     if let Some(change) = certificate.change {
@@ -54,6 +56,22 @@ fn opening(document: &mut Document, certificate: &Certificate<'_>) {
     let Certificate { written, host, .. } = certificate;
     let on = if host.is_empty() { String::new() } else { format!(" on {host}") };
     document.labelled("written", format!("{written}{on}"));
+}
+
+/// Who held the clock down when each result began, as the audits of that time say; once where both say the same.
+fn held(certificate: &Certificate<'_>) -> Vec<String> {
+    let of = |it: &Moment<'_>| -> Vec<String> {
+        it.side.record.held.iter().flatten().map(recorded).collect()
+    };
+    let [before, after] = certificate.moments.each_ref().map(|it| (it.side.name, of(it)));
+    if before.1 == after.1 {
+        return before.1.into_iter().map(|it| it + ".").collect();
+    }
+    let named = |(name, lines): (&str, Vec<String>)| match lines.is_empty() {
+        true => vec![format!("{name}: no party was seen to hold it down.")],
+        false => lines.into_iter().map(|it| format!("{name}: {it}.")).collect(),
+    };
+    [before, after].into_iter().flat_map(named).collect()
 }
 
 /// A table of rows that begin with a name, with the names of both sides as headings.

@@ -5,7 +5,9 @@ use super::placed::Placed;
 use super::{Certificate, Change, Moment, sha256};
 use crate::bench::ComparisonView;
 use crate::change::{Recorded, Write};
+use crate::diagnosis::recorded;
 use crate::json::{Head, Opening, Time, pretty};
+use lab::held::Held;
 use lab::record::Fingerprint;
 use lab::summary::Summary;
 use schemars::JsonSchema;
@@ -53,6 +55,17 @@ struct OneMoment<'a> {
     ledger: Vec<Line<'a>>,
     /// Settings by name.
     machine: &'a Fingerprint,
+    /// Who held the clock down when the result began, as an audit of that moment says; null in results of older versions.
+    held: Option<Vec<HeldDown<'a>>>,
+}
+
+/// A chain of the diagnosis.
+#[derive(Serialize, JsonSchema)]
+struct HeldDown<'a> {
+    /// In words.
+    sentence: String,
+    #[serde(flatten)]
+    held: &'a Held,
 }
 
 /// A line of the ledger.
@@ -145,7 +158,12 @@ fn moment<'a>(moment: &'a Moment<'_>) -> OneMoment<'a> {
         summary: &moment.summary,
         ledger: moment.ledger.iter().map(line).collect(),
         machine: record.machine_of(moment.side.arm),
+        held: record.held.as_ref().map(|it| it.iter().map(held_down).collect()),
     }
+}
+
+fn held_down(held: &Held) -> HeldDown<'_> {
+    HeldDown { sentence: recorded(held) + ".", held }
 }
 
 fn changed(change: &Change) -> Changed<'_> {

@@ -5,12 +5,14 @@ use super::fixture::{MADE, change, data, records, with};
 use super::{Certificate, document, json, summary};
 use crate::Style;
 use crate::bench::fixture::{Pattern, QUIET, interleaved};
+use crate::diagnosis::recorded;
 use crate::document::Format;
 use crate::json::Head;
 use crate::schemas::checked;
 use facts::change::ChangeState;
 use lab::compare::Side;
 use lab::comparison::within;
+use lab::held::Held;
 use lab::known::Known;
 use lab::record::Record;
 use lab::trial::{Better, Figure, FigureShape};
@@ -201,4 +203,50 @@ fn json_is_what_its_schema_says() {
         let value = checked("certificate", of);
         assert_eq!(value["data"][1]["size"], 12_345);
     }
+}
+
+#[test]
+fn who_held_the_clock_down_is_told_of_each_result_and_not_where_no_result_has_it() {
+    let held = Held {
+        severity: "high".to_owned(),
+        findings: vec!["capped-frequency".to_owned()],
+        lost: "clock".to_owned(),
+        share: Some(0.46),
+        bound: Some("at most".to_owned()),
+        cpus: Some("all 8 CPUs".to_owned()),
+        mechanism: Some("bios_limit (1500 MHz)".to_owned()),
+        sign: None,
+        party: Some("firmware".to_owned()),
+        program: None,
+        since_boot: false,
+    };
+    let mut both = records();
+    assert!(!shown(&both).contains("clock held"));
+    both[0].held = Some(vec![held.clone()]);
+    both[1].held = Some(Vec::new());
+    let text = shown(&both).split_whitespace().collect::<Vec<_>>().join(" ");
+    let before = "clock held before: Up to 46 % of the clock can be lost on all 8 CPUs: firmware holds it down by bios_limit (1500 MHz).";
+    assert!(text.contains(before), "{text}");
+    assert!(text.contains("after: no party was seen to hold it down."), "{text}");
+    let of = |head: &Head| with(&both, None, |it| json(head, it, Path::new("x.html")));
+    let json = checked("certificate", of);
+    assert_eq!(json["before"]["held"][0]["party"], "firmware");
+    assert_eq!(json["after"]["held"], serde_json::json!([]));
+    // An unknown cause, and one that only a log shows.
+    let unknown = Held {
+        mechanism: None,
+        sign: Some("a clock below the request".to_owned()),
+        party: None,
+        share: None,
+        ..held.clone()
+    };
+    assert_eq!(
+        recorded(&unknown),
+        "A clock below the request on all 8 CPUs, and the cause is unknown"
+    );
+    let logged = Held { since_boot: true, ..held };
+    assert_eq!(
+        recorded(&logged),
+        "At some time since boot on all 8 CPUs: firmware holds it down by bios_limit (1500 MHz)"
+    );
 }
