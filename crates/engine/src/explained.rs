@@ -1,18 +1,35 @@
 //! What pasted texts mean: what shows a host's files and registers is audited, the rest has rules of its own.
 
 use crate::advised;
+use host::Live;
+use rules::audit::Audit;
 use rules::pasted::{self, Explanation};
 
-/// Explains all that is recognised in a text, in its order. Empty where nothing is.
-pub fn pasted(text: &str) -> Vec<Explanation> {
+/// What a pasted text means.
+pub struct Pasted {
+    /// Of all that is recognised in it, in its order. Empty where nothing is.
+    pub explanations: Vec<Explanation>,
+    /// The audit of the host that it shows, where it shows files or registers of one.
+    pub audit: Option<Audit>,
+}
+
+/// Explains all that is recognised in a text.
+pub fn pasted(text: &str) -> Pasted {
     let text = facts::pasted::cleaned(text);
     let read = host::pasted::read(&text);
     let view = host::view(&read.host);
     let mut found = pasted::explain(&text, &view);
-    if !read.outputs.is_empty() {
-        found.extend(pasted::audited(&read.outputs, &advised::audit(&read.host, &view)));
+    let audit = (!read.outputs.is_empty()).then(|| advised::audit(&read.host, &view));
+    if let Some(audit) = &audit {
+        found.extend(pasted::audited(&read.outputs, audit));
     }
-    pasted::in_order(found)
+    Pasted { explanations: pasted::in_order(found), audit }
+}
+
+/// The audit of the running machine, without a question to its management controller and without a look: for a word on one check.
+pub fn this_machine() -> Audit {
+    let source = Live::this_machine();
+    advised::audit(&source, &host::view(&source))
 }
 
 #[cfg(test)]

@@ -1,8 +1,12 @@
 //! What entries of the lists say of themselves, and what a pasted line means, as documents.
 
+use crate::diagnosis::sentences;
 use crate::document::{Block, Document, Text};
 use crate::documentation;
+use crate::relations::paragraphs;
 use facts::pasted::OUTPUTS;
+use rules::audit::Audit;
+use rules::diagnosis::{self, Chain};
 use rules::documentation::Entry;
 use rules::pasted::Explanation;
 
@@ -40,6 +44,19 @@ pub fn entry(first: &Entry, others: &[Entry]) -> Document {
     document
 }
 
+/// The same, with what the diagnosis of a host says of findings of that check.
+pub fn entry_here(first: &Entry, others: &[Entry], audit: &Audit) -> Document {
+    let mut document = entry(first, others);
+    let chains = diagnosis::chains(audit);
+    let of_check = chains.iter().filter(|it| it.links().any(|link| link.check.id == first.id));
+    let here: Vec<String> = of_check.map(sentences).collect();
+    if !here.is_empty() {
+        document.heading("On this machine");
+        here.iter().for_each(|it| document.paragraph(Text::sentence(it)));
+    }
+    document
+}
+
 fn title(Entry { list, id, title, .. }: &Entry) -> String {
     format!("{id}: {title} ({list})")
 }
@@ -55,6 +72,11 @@ fn documented(document: &mut Document, entry: &Entry) {
         if !body.trim().is_empty() {
             document.push(block(body));
         }
+    }
+    let relations = if entry.list == "check" { paragraphs(entry.id) } else { Vec::new() };
+    if !relations.is_empty() {
+        document.heading("In the diagnosis");
+        relations.iter().for_each(|it| document.paragraph(Text::sentence(it)));
     }
     if !entry.references.is_empty() {
         document.heading("References");
@@ -77,15 +99,27 @@ fn unfolded(lines: &str) -> String {
     lines.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// What a pasted text means: all that was recognised in it, first to last.
-pub fn explanation(first: &Explanation, others: &[Explanation]) -> Document {
+/// What a pasted text means: all that was recognised in it, first to last; then what joins the findings of its audit, where there is one.
+pub fn explanation(first: &Explanation, others: &[Explanation], audit: Option<&Audit>) -> Document {
     let mut document = Document::new(first.what);
     explained(&mut document, first);
     for other in others {
         document.heading(other.what);
         explained(&mut document, other);
     }
+    let chains = audit.map(joined).unwrap_or_default();
+    if !chains.is_empty() {
+        document.heading("Together");
+        chains.iter().for_each(|it| document.paragraph(Text::sentence(&sentences(it))));
+    }
     document
+}
+
+/// The chains that join several findings.
+pub(crate) fn joined(audit: &Audit) -> Vec<Chain<'_>> {
+    let mut chains = diagnosis::chains(audit);
+    chains.retain(|it| it.links().count() > 1);
+    chains
 }
 
 fn explained(document: &mut Document, explanation: &Explanation) {

@@ -33,6 +33,7 @@ pub mod other_tools;
 pub mod outputs;
 mod page;
 pub mod race;
+mod relations;
 pub mod roles;
 pub mod samples;
 pub mod schemas;

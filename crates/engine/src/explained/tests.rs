@@ -7,7 +7,7 @@ mod outputs_of_hosts;
 
 /// Each line that is said of a text, after the name of the output it belongs to.
 fn said(text: &str) -> String {
-    let explanations = pasted(text);
+    let explanations = pasted(text).explanations;
     let lines = explanations
         .iter()
         .flat_map(|it| it.meaning.iter().map(|line| format!("{}: {line}", it.what)));
@@ -21,7 +21,7 @@ fn is_serious(line: &str) -> bool {
 
 /// Lines of `text` about `output` at medium or above.
 fn serious(text: &str, output: &Output) -> Vec<String> {
-    let explanations = pasted(text);
+    let explanations = pasted(text).explanations;
     let of = explanations.into_iter().filter(|it| it.what == output.what);
     of.flat_map(|it| it.meaning).filter(|it| is_serious(it)).collect()
 }
@@ -33,7 +33,7 @@ fn a_text_of_several_outputs_is_explained_in_its_order_each_once() {
         outputs_of_hosts::LSCPU,
         outputs_of_hosts::FREQUENCY_INFO.replace("ondemand", "powersave"),
     );
-    let explanations = pasted(&text);
+    let explanations = pasted(&text).explanations;
     let whats: Vec<&str> = explanations.iter().map(|it| it.what).collect();
     assert_eq!(whats.len(), 4, "{whats:?}");
     assert!(whats[0].starts_with("lscpu") && whats[1].starts_with("cpupower"), "{whats:?}");
@@ -84,9 +84,9 @@ fn a_text_that_was_cut_anywhere_says_nothing_else() {
 
 #[test]
 fn rubbish_is_not_explained() {
-    assert_eq!(pasted(&"x y: 1 | 0x2 %\t\n".repeat(60_000)), []);
-    assert_eq!(pasted(&"\u{1b}[".repeat(500_000)), []);
-    assert_eq!(pasted(&"cpu0: ".repeat(170_000)), []);
+    assert_eq!(pasted(&"x y: 1 | 0x2 %\t\n".repeat(60_000)).explanations, []);
+    assert_eq!(pasted(&"\u{1b}[".repeat(500_000)).explanations, []);
+    assert_eq!(pasted(&"cpu0: ".repeat(170_000)).explanations, []);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCandidates;
 use engine::explained;
 use report::{documentation, explain, json};
+use rules::diagnosis::parts::part_of;
 use std::io::Read;
 use std::process::ExitCode;
 
@@ -39,17 +40,24 @@ pub(super) fn run(arguments: &Arguments, options: &ExplainOptions) -> Result<Exi
             Some(format) => explain::entries().render(format),
         }
     } else if let [first, others @ ..] = &*documentation::find(subject.trim()) {
-        match format {
-            None => json::entry(&head(arguments), first, others)?,
-            Some(format) => explain::entry(first, others).render(format),
-        }
-    } else if let [first, others @ ..] = &*explained::pasted(&subject) {
-        match format {
-            None => json::explanation(&head(arguments), first, others)?,
-            Some(format) => explain::explanation(first, others).render(format),
+        // Whether it is found here is known in some milliseconds; other entries are about no host.
+        let is_of_host = first.list == "check" && part_of(first.id).is_some();
+        let here = is_of_host.then(explained::this_machine);
+        match (format, &here) {
+            (None, here) => json::entry(&head(arguments), first, others, here.as_ref())?,
+            (Some(format), Some(here)) => explain::entry_here(first, others, here).render(format),
+            (Some(format), None) => explain::entry(first, others).render(format),
         }
     } else {
-        bail!(explain::unknown(subject.trim()));
+        let pasted = explained::pasted(&subject);
+        let audit = pasted.audit.as_ref();
+        let [first, others @ ..] = &*pasted.explanations else {
+            bail!(explain::unknown(subject.trim()));
+        };
+        match format {
+            None => json::explanation(&head(arguments), first, others, audit)?,
+            Some(format) => explain::explanation(first, others, audit).render(format),
+        }
     };
     destination.print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -37,8 +37,9 @@ fn answer(_: &Scene, given: Given, _: &Interrupt) -> Result<Document> {
     if let [first, others @ ..] = &*documentation::find(subject) {
         return Ok(explain::entry(first, others));
     }
-    match &*explained::pasted(subject) {
-        [first, others @ ..] => Ok(explain::explanation(first, others)),
+    let pasted = explained::pasted(subject);
+    match &*pasted.explanations {
+        [first, others @ ..] => Ok(explain::explanation(first, others, pasted.audit.as_ref())),
         [] => bail!(explain::unknown(subject)),
     }
 }

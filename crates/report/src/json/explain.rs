@@ -1,7 +1,13 @@
 //! What ids and pasted lines are about: `schemas/explain-2.json`.
 
+use super::chain::{Chain, chain};
 use super::{Head, Id, Opening, Source, pretty, references};
 use crate::documentation;
+use crate::explain::joined;
+use crate::relations::{causes, effects};
+use rules::audit::Audit;
+use rules::diagnosis;
+use rules::diagnosis::parts::{Kind, part_of};
 use rules::documentation::Entry;
 use rules::pasted;
 use schemars::JsonSchema;
@@ -48,6 +54,8 @@ struct Named<'a> {
     #[serde(flatten)]
     first: Documented<'a>,
     others: Vec<Documented<'a>>,
+    /// The chains of this machine that a finding of the first is in; null where it was not looked at.
+    here: Option<Vec<Chain<'a>>>,
 }
 
 /// An entry with its documentation.
@@ -60,6 +68,20 @@ struct Documented<'a> {
     /// Markdown.
     doc: &'a str,
     references: Vec<Source>,
+    /// The part of a check's findings in the diagnosis; null where they have none.
+    diagnosis: Option<Related>,
+}
+
+/// What the findings of a check are in the diagnosis.
+#[derive(Serialize, JsonSchema)]
+struct Related {
+    /// Whether they are the sign of a fault, or what causes it.
+    #[schemars(extend("enum" = ["sign", "cause"]))]
+    kind: &'static str,
+    /// Checks whose findings they can explain.
+    explains: Vec<Id<'static>>,
+    /// Checks whose findings can explain them.
+    explained_by: Vec<Id<'static>>,
 }
 
 /// A pasted text: what was recognised in it first, and whatever else was.
@@ -68,6 +90,8 @@ struct Pasted<'a> {
     #[serde(flatten)]
     first: Recognised<'a>,
     others: Vec<Recognised<'a>>,
+    /// The chains that join several findings of it.
+    diagnosis: Vec<Chain<'a>>,
 }
 
 /// One kind of text.
@@ -98,8 +122,12 @@ pub fn entries(head: &Head) -> Result<String> {
 }
 
 /// One entry with its documentation, and those of other lists with the same id.
-pub fn entry(head: &Head, first: &Entry, others: &[Entry]) -> Result<String> {
-    let named = Named { first: documented(first), others: others.iter().map(documented).collect() };
+pub fn entry(head: &Head, first: &Entry, others: &[Entry], here: Option<&Audit>) -> Result<String> {
+    let chains = here.map(diagnosis::chains);
+    let is_of = |it: &&diagnosis::Chain<'_>| it.links().any(|link| link.check.id == first.id);
+    let here = chains.as_ref().map(|all| all.iter().filter(is_of).map(chain).collect());
+    let others = others.iter().map(documented).collect();
+    let named = Named { first: documented(first), others, here };
     pretty(&ExplainDocument { opening: head.opening(), content: Content::Entry(named) })
 }
 
@@ -110,6 +138,14 @@ fn documented(entry: &Entry) -> Documented<'_> {
         title: entry.title,
         doc: &entry.doc,
         references: references(entry.references),
+        diagnosis: part_of(entry.id).filter(|_| entry.list == "check").map(|part| Related {
+            kind: match part.kind {
+                Kind::Symptom => "sign",
+                Kind::Mechanism => "cause",
+            },
+            explains: effects(entry.id).map(|it| Id(it.effect)).collect(),
+            explained_by: causes(entry.id).map(|it| Id(it.cause)).collect(),
+        }),
     }
 }
 
@@ -118,9 +154,12 @@ pub fn explanation(
     head: &Head,
     first: &pasted::Explanation,
     others: &[pasted::Explanation],
+    audit: Option<&Audit>,
 ) -> Result<String> {
     let others = others.iter().map(recognised).collect();
-    let pasted = Pasted { first: recognised(first), others };
+    let joined = audit.map(joined).unwrap_or_default();
+    let diagnosis = joined.iter().map(chain).collect();
+    let pasted = Pasted { first: recognised(first), others, diagnosis };
     pretty(&ExplainDocument { opening: head.opening(), content: Content::Pasted(pasted) })
 }
 
