@@ -50,6 +50,22 @@ impl Audit {
         assert!(self.findings(id).is_empty(), "{}: '{id}' is in {:#}", self.step, self.report);
     }
 
+    /// Panics unless one chain of the diagnosis, and no other, has any of these findings, and has them in this order; returns it.
+    pub(crate) fn expect_one_chain(&self, findings: &[&str]) -> &Value {
+        let ids = |chain: &Value| -> Vec<String> {
+            let ids = chain["findings"].as_array().into_iter().flatten();
+            ids.filter_map(|it| it.as_str().map(str::to_owned)).collect()
+        };
+        let has_any = |it: &&Value| ids(it).iter().any(|id| findings.contains(&id.as_str()));
+        let found: Vec<&Value> = self.entries("diagnosis").iter().filter(has_any).collect();
+        let step = &self.step;
+        let [chain] = found.as_slice() else {
+            panic!("{step}: {} chains have {findings:?}: {found:#?}", found.len())
+        };
+        assert_eq!(ids(chain), findings, "{step}: {chain:#}");
+        chain
+    }
+
     /// Whether the audit says that it could not judge `id`, or that it does not apply.
     pub(crate) fn leaves_open(&self, id: &str) -> bool {
         let open = |list| self.entries(list).iter().any(|entry| entry["check"] == id);

@@ -17,6 +17,10 @@ fn modulated_clock_is_found_with_its_share_and_register_and_gone_when_cleared() 
     );
     assert!(evidence.contains("0x14"), "the evidence does not name its value: {finding:#}");
 
+    let chain = audit.expect_one_chain(&["clock-modulation"]);
+    assert_eq!(chain["mechanism"], "clock modulation (duty cycle 25 %)", "{chain:#}");
+    assert_eq!((&chain["loss"]["share"], &chain["seen"]), (&0.75.into(), &"now".into()));
+
     Audit::of(&THROTTLED, "fixed").expect_clean("clock-modulation");
 }
 

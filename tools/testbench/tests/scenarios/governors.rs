@@ -32,6 +32,9 @@ fn governors_that_save_power_are_slow_and_performance_is_not() {
     }
     // The other one may have raised the clock of either CPU for the audit itself.
     assert_eq!(Audit::of(&SOUND, "powersave").cpus("slow-governor"), BTreeSet::from([0, 1]));
+    let chain = Audit::of(&SOUND, "powersave");
+    let chain = chain.expect_one_chain(&["slow-governor"]);
+    assert_eq!(chain["party"], "operating system", "{chain:#}");
     Audit::of(&SOUND, "performance").expect_clean("slow-governor");
     Audit::of(&SOUND, "fixed").expect_clean("slow-governor");
 }

@@ -22,6 +22,12 @@ fn thread_that_waits_for_a_slow_controller_is_found_and_none_is_with_an_interrup
     let busy = polling_nanoseconds(&Audit::of(&TICKLESS, "busy BMC"));
     assert!(busy > 5 * idle, "questions to the BMC cost {busy} ns after {idle} ns");
     Audit::of(&SOUND, "performance").expect_silent("kipmid-busy");
+    let busy = Audit::of(&TICKLESS, "busy BMC");
+    let chain = busy.expect_one_chain(&["ipmi-without-interrupt", "kipmid-busy"]);
+    assert_eq!(
+        (&chain["lost"], &chain["party"]),
+        (&"time".into(), &"management controller".into())
+    );
 }
 
 /// What `kipmid-busy` shows as the thread's run time; zero if it is not found.

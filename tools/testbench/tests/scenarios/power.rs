@@ -26,6 +26,12 @@ fn an_audit_finds_the_limit_that_is_in_force_and_no_other() {
     assert_eq!(limited["severity"], "medium", "{limited:#}");
     let evidence = limited["evidence"].to_string();
     assert!(evidence.contains("00 dc 00 00 11 dc 00 70 17 00 00 00 00 01 00"), "{limited:#}");
+    let diagnosis = document(LIMITED)["diagnosis"].clone();
+    let has_limit = |it: &&Value| it["findings"].to_string().contains(CHECK);
+    let chains: Vec<&Value> =
+        diagnosis.as_array().into_iter().flatten().filter(has_limit).collect();
+    assert_eq!(chains.len(), 1, "{diagnosis:#}");
+    assert_eq!(chains[0]["party"], "management controller", "{diagnosis:#}");
     let far = finding(FAR).unwrap_or_else(|| panic!("{:#}", document(FAR)));
     assert_eq!(far["severity"], "info", "{far:#}");
 }
