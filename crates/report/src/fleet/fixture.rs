@@ -86,6 +86,7 @@ pub(crate) fn answer() -> Answer {
         same: vec![vec![attribute(Kind::Label, "bios_date", "2019-03-01")]],
         group: Some(0),
         inside: (0..BAD).collect(),
+        partly: false,
         slow_inside: BAD,
         outside: 32,
         slow_outside: 1,
