@@ -92,15 +92,18 @@ pub(super) fn parsed<T>(
 
 /// A kernel has one driver: what the first policy has no file of, none has.
 fn read_clocks(source: &dyn Source, policies: &mut [Policy]) {
-    let mut has = [true; 4];
+    let mut lacks: [Option<Why>; 4] = [const { None }; 4];
     for policy in policies {
         let mut file = |at: usize, name: &str, read: &dyn Fn(&str) -> Fact<String>| {
             let path = policy.path(name);
-            if !has[at] {
-                return Err(Missing::absent(path));
+            if let Some(why) = &lacks[at] {
+                return Err(Missing { what: path, why: why.clone() });
             }
             let text = read(&path);
-            has[at] = !matches!(&text, Err(missing) if missing.why == Why::Absent);
+            // A copy that left it out of the first policy left it out of all.
+            if let Err(Missing { why: why @ (Why::Absent | Why::NotCollected), .. }) = &text {
+                lacks[at] = Some(why.clone());
+            }
             text
         };
         let text = |path: &str| source.text(path);
@@ -156,8 +159,16 @@ fn feedback(
         let Some(cpu) = policy.cpus.first() else { continue };
         let folder = format!("/sys/devices/system/cpu/cpu{cpu}/acpi_cppc");
         let counts = source.parsed(&format!("{folder}/feedback_ctrs"), Counts::parse);
-        if found.is_empty() && counts.as_ref().is_err_and(Missing::is_absence) {
-            return alone(Missing::absent(format!("{folder}/feedback_ctrs")));
+        let is_first = found.is_empty();
+        match &counts {
+            Err(missing) if is_first && missing.is_absence() => {
+                return alone(Missing::absent(format!("{folder}/feedback_ctrs")));
+            }
+            // A copy that left out those of the first CPU left out all.
+            Err(missing) if is_first && missing.why == Why::NotCollected => {
+                return alone(missing.clone());
+            }
+            _ => {}
         }
         let range = [&policy.cpuinfo_min, &policy.cpuinfo_max].map(|it| it.as_ref().ok().copied());
         let levels = match known.iter().find(|(it, _)| *it == range) {

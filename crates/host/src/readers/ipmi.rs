@@ -50,10 +50,12 @@ fn interface(source: &dyn Source, folder: String) -> Interface {
 
 fn threads(source: &dyn Source, processes: &[&Process]) -> Vec<PollingThread> {
     let thread = |process: &&Process| {
+        // Of the few that poll alone: a large host has thousands of kernel threads.
+        let interface = polled_interface(process)?;
         let (run_time, only_ticks) = time_on_cpu(source, process.pid);
         Some(PollingThread {
             pid: process.pid,
-            interface: polled_interface(process)?,
+            interface,
             started: process.started.clone(),
             run_time,
             only_ticks,
@@ -103,6 +105,24 @@ mod tests {
     use crate::{Captured, Recording, view, view_of};
     use facts::power::cap::PowerCap;
     use facts::{Subject, Subjects};
+
+    #[test]
+    fn the_time_of_a_kernel_thread_that_polls_no_controller_is_not_asked_for() {
+        let thread = |pid: u32, name: &str| {
+            format!(
+                "//- /proc/{pid}/stat\n{pid} ({name}) S 2 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 39 19 1 0 10 0 0\n\
+                 //- /proc/{pid}/schedstat\n1000000 99 7\n"
+            )
+        };
+        let text = thread(412, "kipmi0") + &thread(413, "kworker/0:1");
+        let source = Captured::excerpt(&text).unwrap();
+        let recording = Recording::new(&source);
+        let host = view_of(&recording, Subjects::of(&[Subject::Ipmi]));
+        assert_eq!(host.ipmi.threads.unwrap().len(), 1);
+        let capture = recording.capture();
+        assert!(capture.contains("/proc/412/schedstat"), "{capture}");
+        assert!(!capture.contains("/proc/413/schedstat"), "{capture}");
+    }
 
     const KNOWS: &str = "//- /dev/ipmi0 0x2c 0x01 dc 01\n00 dc 01 05 02 00 01 07\n";
     const DRAWS: &str = "//- /dev/ipmi0 0x2c 0x02 dc 01 00 00\n\
