@@ -1,0 +1,123 @@
+//! An answer: read once, within its bounds.
+
+use super::failure::{Failure, Problem};
+use super::{Client, Response};
+use serde::de::DeserializeSeed;
+use serde_json::error::Category;
+use std::io::{self, BufReader, Read};
+use ureq::Body;
+
+/// What a server answered, whose body is yet to be read.
+pub struct Answer<'a> {
+    client: &'a Client,
+    status: u16,
+    body: Body,
+}
+
+/// Of the words with which a server refuses.
+const LARGEST_REFUSAL: u64 = 64 << 10;
+
+/// Characters of them that are shown.
+const SHOWN: usize = 400;
+
+/// Bytes of what is not JSON that are shown.
+const BEGINNING: usize = 60;
+
+impl<'a> Answer<'a> {
+    pub(super) fn new(client: &'a Client, response: Response<Body>) -> Answer<'a> {
+        let status = response.status().as_u16();
+        Answer { client, status, body: response.into_body() }
+    }
+
+    /// What `seed` makes of the body, which is JSON. It is parsed as it comes, so that it is never in memory as a whole.
+    ///
+    /// Errors: it does not come in time, is larger than the bound, ends early, or is not what `seed` takes.
+    pub fn json<'de, S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Failure> {
+        let Answer { client, body, .. } = self;
+        let inner = body.into_with_config().limit(client.options.largest).reader();
+        let mut watched = Watched { inner, beginning: Vec::new(), error: None };
+        let parsed = {
+            let reader = BufReader::with_capacity(64 << 10, &mut watched);
+            let mut json = serde_json::Deserializer::from_reader(reader);
+            seed.deserialize(&mut json).and_then(|value| json.end().map(|()| value))
+        };
+        parsed.map_err(|error| match watched.error.take() {
+            Some(error) => client.failed(error.into(), true),
+            None if error.classify() == Category::Eof => {
+                client.fail(Problem::Broken { why: format!("it ends early ({error})") })
+            }
+            None => {
+                let begins = String::from_utf8_lossy(&watched.beginning);
+                let begins = client.options.credentials.masked(&begins);
+                client.fail(Problem::NotJson { begins, why: error.to_string() })
+            }
+        })
+    }
+
+    /// Why it is no success.
+    pub(super) fn refusal(self, url: &str) -> Failure {
+        let Answer { client, status, body } = self;
+        let mut bytes = Vec::new();
+        let mut reader = body.into_with_config().limit(LARGEST_REFUSAL).reader();
+        // What has come of it is all that can be shown.
+        reader.read_to_end(&mut bytes).ok();
+        let told = client.options.credentials.masked(&message(&String::from_utf8_lossy(&bytes)));
+        let has_credentials = !client.options.credentials.are_none();
+        client.fail(match status {
+            401 | 403 => Problem::Denied { status, told, has_credentials },
+            404 => {
+                let path = url.split('?').next().unwrap_or(url);
+                let server = client.address.to_string();
+                Problem::NotFound { path: path.strip_prefix(&server).unwrap_or(path).to_owned() }
+            }
+            400..500 => Problem::Refused { status, told },
+            _ => Problem::Failed { status, told },
+        })
+    }
+}
+
+/// What a server says of a failure: `error` or `message` of a JSON object, or the first line of a text that is no page.
+fn message(text: &str) -> String {
+    let json = serde_json::from_str::<serde_json::Value>(text).ok();
+    let of_json = json.and_then(|it| {
+        let found = ["error", "message"].iter().find_map(|name| it.get(name)?.as_str());
+        found.map(str::to_owned)
+    });
+    let line = || {
+        let line = text.lines().map(str::trim).find(|it| !it.is_empty()).unwrap_or_default();
+        if line.starts_with(['<', '{']) { String::new() } else { line.to_owned() }
+    };
+    shortened(&of_json.unwrap_or_else(line))
+}
+
+/// In one line, without control characters, and not too long.
+fn shortened(text: &str) -> String {
+    let text = text.trim().replace(char::is_control, " ");
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
+}
+
+/// A reader that remembers how its text begins, and the error that ended it.
+struct Watched<R> {
+    inner: R,
+    beginning: Vec<u8>,
+    error: Option<io::Error>,
+}
+
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.inner.read(buffer) {
+            Ok(n) => {
+                let more = (BEGINNING - self.beginning.len()).min(n);
+                self.beginning.extend_from_slice(&buffer[..more]);
+                Ok(n)
+            }
+            Err(error) => {
+                self.error = Some(error);
+                Err(io::Error::other("the answer cannot be read on"))
+            }
+        }
+    }
+}

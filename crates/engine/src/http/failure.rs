@@ -1,0 +1,234 @@
+//! Why an exchange with a server failed, and what to do about it.
+
+use super::address::Address;
+use rustls::CertificateError;
+use std::fmt;
+use std::io::{self, ErrorKind};
+use std::time::Duration;
+
+/// An exchange that failed. Its words hold no secret: what the server told is masked.
+#[derive(Debug)]
+pub struct Failure {
+    /// The server, as the user wrote it.
+    pub server: String,
+    /// What went wrong.
+    pub problem: Problem,
+}
+
+/// What went wrong.
+#[derive(Debug)]
+pub enum Problem {
+    /// The text is not an address.
+    Address {
+        /// What was expected.
+        why: &'static str,
+    },
+    /// The certificates that decide whom to trust cannot be read.
+    Certificates {
+        /// Which, and why.
+        why: String,
+    },
+    /// No connection.
+    Connect {
+        /// The system's words.
+        why: String,
+    },
+    /// The server's certificate is not trusted.
+    Untrusted {
+        /// What is wrong with it.
+        why: String,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// The server does not speak TLS as it should.
+    Tls {
+        /// The library's words.
+        why: String,
+    },
+    /// The deadline came first.
+    Timeout {
+        /// The deadline.
+        after: Duration,
+        /// Whether the answer had begun.
+        is_answering: bool,
+    },
+    /// Status 401 or 403.
+    Denied {
+        /// The status.
+        status: u16,
+        /// What the server says.
+        told: String,
+        /// Whether the request said who asks.
+        has_credentials: bool,
+    },
+    /// Status 404.
+    NotFound {
+        /// What was requested, without its parameters.
+        path: String,
+    },
+    /// Another status from 400 to 499.
+    Refused {
+        /// The status.
+        status: u16,
+        /// What the server says.
+        told: String,
+    },
+    /// A status from 500 on, or one that no GET is answered with.
+    Failed {
+        /// The status.
+        status: u16,
+        /// What the server says.
+        told: String,
+    },
+    /// The server sends on to another one, or too often.
+    Redirected {
+        /// Where to.
+        to: String,
+    },
+    /// The answer is larger than the bound.
+    TooLarge {
+        /// The bound in bytes.
+        limit: u64,
+    },
+    /// The answer is not JSON, or not of the expected shape.
+    NotJson {
+        /// How it begins.
+        begins: String,
+        /// What was expected, and where.
+        why: String,
+    },
+    /// The answer ends early, or is not HTTP.
+    Broken {
+        /// What is wrong.
+        why: String,
+    },
+}
+
+impl Problem {
+    pub(super) fn of(self, address: &Address) -> Failure {
+        Failure { server: address.to_string(), problem: self }
+    }
+
+    pub(super) fn of_text(self, text: &str) -> Failure {
+        Failure { server: text.to_owned(), problem: self }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Failure { server, problem } = self;
+        match problem {
+            Problem::Address { why } => write!(f, "{server}: {why}"),
+            Problem::Certificates { why } => write!(f, "{server}: {why}"),
+            Problem::Connect { why } => write!(
+                f,
+                "cannot connect to {server}: {why}; check that it runs there and that no firewall is between"
+            ),
+            Problem::Untrusted { why, advice } => {
+                write!(f, "the certificate of {server} is not trusted: {why}; {advice}")
+            }
+            Problem::Tls { why } => write!(
+                f,
+                "{server} does not speak TLS with this program: {why}; a server without TLS has an address that begins with http://"
+            ),
+            Problem::Timeout { after, is_answering } => {
+                let done = if *is_answering { "complete its answer" } else { "answer" };
+                write!(f, "{server} did not {done} within {} s", after.as_secs_f64())
+            }
+            Problem::Denied { status, told, has_credentials } => {
+                let advice = match (status, has_credentials) {
+                    (401, false) => "give a token with --token-file FILE",
+                    (401, true) => "it does not accept what --token-file gives",
+                    (_, false) => "it may require a token: --token-file FILE",
+                    (_, true) => "the owner of this token may not read it",
+                };
+                write!(f, "{server} denies access ({status}{}): {advice}", after_colon(told))
+            }
+            Problem::NotFound { path } => write!(f, "{server} has no {path} (404)"),
+            Problem::Refused { status, told } => {
+                write!(f, "{server} refuses the request ({status}{})", after_colon(told))
+            }
+            Problem::Failed { status, told } => {
+                write!(f, "{server} failed ({status}{})", after_colon(told))
+            }
+            Problem::Redirected { to } => write!(
+                f,
+                "{server} sends on to {to}, which is not followed: give the address of the server that answers"
+            ),
+            Problem::TooLarge { limit } => {
+                write!(f, "the answer of {server} is larger than {} MiB", limit >> 20)
+            }
+            Problem::NotJson { begins, why } => write!(
+                f,
+                "{server} does not answer with the expected JSON: {why}; the answer begins with {begins:?}"
+            ),
+            Problem::Broken { why } => write!(f, "the answer of {server} is broken: {why}"),
+        }
+    }
+}
+
+fn after_colon(told: &str) -> String {
+    if told.is_empty() { String::new() } else { format!(": {told}") }
+}
+
+/// What an error of the library means; `is_answering` once headers have come.
+pub(super) fn of_library(error: ureq::Error, deadline: Duration, is_answering: bool) -> Problem {
+    match error {
+        ureq::Error::Timeout(_) => Problem::Timeout { after: deadline, is_answering },
+        ureq::Error::HostNotFound => {
+            Problem::Connect { why: "there is no address for its name".to_owned() }
+        }
+        ureq::Error::BodyExceedsLimit(limit) => Problem::TooLarge { limit },
+        ureq::Error::Io(error) => of_io(&error, deadline, is_answering),
+        other => Problem::Broken { why: other.to_string() },
+    }
+}
+
+fn of_io(error: &io::Error, deadline: Duration, is_answering: bool) -> Problem {
+    if let Some(error) = error.get_ref().and_then(|it| it.downcast_ref::<rustls::Error>()) {
+        return of_tls(error);
+    }
+    match error.kind() {
+        ErrorKind::TimedOut | ErrorKind::WouldBlock => {
+            Problem::Timeout { after: deadline, is_answering }
+        }
+        ErrorKind::UnexpectedEof if is_answering => {
+            Problem::Broken { why: "it ends early".to_owned() }
+        }
+        ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
+            Problem::Broken { why: "the connection was closed without one".to_owned() }
+        }
+        _ if is_answering => Problem::Broken { why: error.to_string() },
+        _ => Problem::Connect { why: error.to_string() },
+    }
+}
+
+fn of_tls(error: &rustls::Error) -> Problem {
+    const RENEW: &str = "its owner has to renew it, or the clock of this machine is wrong";
+    const OTHER_NAME: &str = "use a name in the address that the certificate has";
+    let rustls::Error::InvalidCertificate(error) = error else {
+        return Problem::Tls { why: error.to_string() };
+    };
+    let untrusted = |why: &str, advice| Problem::Untrusted { why: why.to_owned(), advice };
+    match error {
+        CertificateError::UnknownIssuer => untrusted(
+            "this machine does not know who issued it",
+            "give the certificate of its issuer with --ca FILE",
+        ),
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            untrusted("it has expired", RENEW)
+        }
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            untrusted("it is not valid yet", RENEW)
+        }
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            untrusted("it is for another name", OTHER_NAME)
+        }
+        CertificateError::Other(other) => {
+            untrusted(&other.to_string(), "compare it with what its owner says")
+        }
+        other => untrusted(&other.to_string(), "give the certificate of its issuer with --ca FILE"),
+    }
+}
