@@ -69,8 +69,11 @@ pub fn bytes_of(path: &Path, largest: u64) -> Result<Option<Vec<u8>>> {
     Ok(is_whole.then_some(bytes))
 }
 
+/// The first bytes of a file that the user named.
+///
+/// Errors: it cannot be read.
 #[expect(clippy::disallowed_methods, reason = "a file that the user named is no fact of a host")]
-fn beginning_of(path: &Path, length: u64) -> Result<Vec<u8>> {
+pub(crate) fn beginning_of(path: &Path, length: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| file.take(length).read_to_end(&mut bytes))

@@ -13,6 +13,7 @@ pub mod earlier;
 mod event;
 pub mod experiment;
 pub mod explained;
+pub mod fleet;
 pub mod http;
 pub mod interrupt;
 pub mod ipmi;

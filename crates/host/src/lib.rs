@@ -32,7 +32,7 @@ pub use clock::thread_cpu_ns;
 pub use readers::{Watch, controls, processes, quota_of, serving, view, view_of};
 pub use source::answered::Answered;
 pub use source::answers::{Answers, Identity};
-pub use source::archive::Archive;
+pub use source::archive::{Archive, ArchiveError};
 pub use source::cached::CachedSource;
 pub use source::captured::{CaptureError, Captured};
 pub use source::controller::WithController;

@@ -91,7 +91,7 @@ fn message(text: &str) -> String {
 }
 
 /// In one line, without control characters, and not too long.
-fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     let text = text.trim().replace(char::is_control, " ");
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}...", &text[..end]),

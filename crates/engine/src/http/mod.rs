@@ -18,6 +18,7 @@ mod tls;
 
 pub use address::Address;
 pub use answer::Answer;
+pub(crate) use answer::shortened;
 pub use credentials::Credentials;
 pub use failure::{Failure, Problem};
 pub use tls::{Fingerprint, Trust};

@@ -120,6 +120,11 @@ impl Controls {
         }
     }
 
+    /// Every file, by its path, with what it holds.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Fact<String>)> {
+        self.0.iter().map(|(path, text)| (path.as_str(), text))
+    }
+
     /// The same after these writes, so that what is planned later sees what is written earlier.
     #[must_use]
     pub fn after<'a>(mut self, writes: impl IntoIterator<Item = &'a Write>) -> Controls {

@@ -67,6 +67,11 @@ impl KernelConfig {
         Some(rest.lines().next().unwrap_or_default().trim_matches(['"', ' ', '\r']))
     }
 
+    /// The options that are asked for and set, without their `CONFIG_`, with their values.
+    pub fn options(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        ASKED.iter().filter_map(|option| Some((*option, self.value(option)?)))
+    }
+
     /// Whether an option is built in or a module.
     pub fn has(&self, option: &str) -> bool {
         matches!(self.value(option), Some("y" | "m"))
@@ -113,6 +118,7 @@ CONFIG_PREEMPT=\"y\"
         assert!(config.is_off("NO_HZ_FULL") && !config.is_off("PREEMPT"));
         assert!(!config.is_off("PREEMPT_RT"), "it is not mentioned");
         assert_eq!(config.value("PREEMPT"), Some("y"));
+        assert!(config.options().eq([("HZ", "250"), ("PREEMPT", "y")]));
         assert_eq!(config.ticks_per_second(), Some(250));
     }
 

@@ -108,6 +108,31 @@ impl Archive {
         Archive::read_within(name, stream, within, Limits::of)
     }
 
+    /// Gives `each` file of the archive at `path` that begins as `is_wanted` says, with its name and all of its bytes, one at a time and
+    /// within the limits of an archive. For archives of something else than a host.
+    ///
+    /// Errors: it cannot be read to its end, or is no archive. What was given before stays so.
+    pub fn files(
+        path: &Path,
+        is_wanted: &dyn Fn(&[u8]) -> bool,
+        each: &mut dyn FnMut(&str, Vec<u8>),
+    ) -> Result<(), ArchiveError> {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the archive is the user's file, not one of the host's"
+        )]
+        let file = std::fs::File::open(path);
+        let name = || path.display().to_string();
+        let file = file.map_err(|error| ArchiveError::Unreadable { path: name(), error })?;
+        let size = file.metadata().map_or(0, |it| it.len());
+        let limits = move |format, n_read: u64| Limits::of(format, n_read.max(size));
+        match scan::files(file, limits, is_wanted, each) {
+            Ok(Some(_)) => Ok(()),
+            Ok(None) => Err(ArchiveError::NotAnArchive { path: name() }),
+            Err(error) => Err(ArchiveError::Broken { path: name(), after: String::new(), error }),
+        }
+    }
+
     fn read_within(
         name: &str,
         stream: impl Read,

@@ -52,6 +52,42 @@ pub(super) fn read(
     Ok(())
 }
 
+/// Gives `each` regular file that begins as `is_wanted` says, with its name and all of its bytes, in the order of the archive; longer ones
+/// than an archive of this size may hold are left out. Returns the name of the first entry.
+pub(super) fn files(
+    packed: impl Read,
+    limits_of: impl Fn(Format, u64) -> Limits + 'static,
+    is_wanted: &dyn Fn(&[u8]) -> bool,
+    each: &mut dyn FnMut(&str, Vec<u8>),
+) -> io::Result<Option<String>> {
+    let n_read = Rc::new(Cell::new(0));
+    let (format, stream) = unpacked(Counted { inner: packed, n_read: Rc::clone(&n_read) })?;
+    let meter = Rc::new(Meter::new(move || limits_of(format, n_read.get())));
+    let stream = Metered { inner: stream, meter: Rc::clone(&meter) };
+    let mut first = None;
+    for entry in tar::Archive::new(stream).entries()? {
+        let mut entry = entry?;
+        let is_file = entry.header().entry_type().is_file();
+        let size = entry.size();
+        meter.begin_entry(size);
+        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        first.get_or_insert_with(|| name.clone());
+        if !is_file || size > meter.limits().memory as u64 {
+            continue;
+        }
+        let mut bytes = Vec::new();
+        entry.by_ref().take(BEGINNING).read_to_end(&mut bytes)?;
+        if is_wanted(&bytes) {
+            entry.read_to_end(&mut bytes)?;
+            each(&name, bytes);
+        }
+    }
+    Ok(first)
+}
+
+/// Bytes by which it is decided whether a file is wanted.
+const BEGINNING: u64 = 64;
+
 /// Keeps an entry that belongs to a host. Entries with `..` in their name or of impossible length are left
 /// out: no tool that copies a host writes them.
 fn keep(

@@ -1,0 +1,29 @@
+//! Machines of a fleet, from whatever tells of them: a monitoring system, copies of hosts, ssh.
+
+mod attributes;
+pub mod copies;
+pub mod prometheus;
+pub mod ssh;
+mod told;
+
+use fleet::Machine;
+
+/// What a source told of a fleet.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    /// The machines, in the order of their names.
+    pub machines: Vec<Machine>,
+    /// What was named and told of no machine, and why.
+    pub skipped: Vec<Skipped>,
+    /// What users should know of it, each in a sentence.
+    pub notes: Vec<String>,
+}
+
+/// Something that told of no machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// A path, or a host.
+    pub name: String,
+    /// Why.
+    pub why: String,
+}

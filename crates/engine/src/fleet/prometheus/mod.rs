@@ -1,0 +1,147 @@
+//! Machines as a monitoring system tells of them: whatever answers the HTTP API of Prometheus (Prometheus, VictoriaMetrics, Mimir, Thanos).
+//!
+//! Four instant queries of vectors, all in what every PromQL has in common; they are joined here, by `instance`, `job` and `cluster`, so that
+//! no engine needs to join 20,000 series with each other. Source: prometheus.io/docs/prometheus/latest/querying/api, "Instant queries" and
+//! "Expression query result formats".
+//!
+//! It cannot know what a machine was before: labels are those of the moment, figures the average of a time.
+
+mod join;
+mod queries;
+mod vector;
+
+#[cfg(test)]
+mod tests;
+
+use super::Gathered;
+use crate::http::{Client, Failure, Problem};
+use anyhow::{Error, Result, anyhow, bail};
+use join::{Fleet, MOST_MACHINES};
+use queries::{Queries, Query};
+use std::time::Duration;
+use vector::{Outcome, Series, Vector};
+
+pub use queries::{CLOCK_RATIO, FINDING, HOST_INFO, SPEED_RATIO};
+
+/// The time over which figures are averaged where none is given.
+pub const SINCE: Duration = Duration::from_secs(3600);
+
+/// Series that one answer may have. 100,000 machines with ten findings each have as many.
+const MOST_SERIES: usize = 1_000_000;
+
+/// Which machines, over which time.
+#[derive(Clone, Debug)]
+pub struct Question<'a> {
+    /// What their series must have, as in `cluster="a",rack=~"r1.*"`, with or without braces.
+    pub selector: Option<&'a str>,
+    /// The time that figures are averaged over, at least a second.
+    pub since: Duration,
+}
+
+impl Default for Question<'_> {
+    fn default() -> Self {
+        Question { selector: None, since: SINCE }
+    }
+}
+
+/// The machines that an engine knows of, with their figures, labels and findings.
+///
+/// Errors: it cannot be asked, refuses a query, knows of no machine, or of more than can be compared.
+pub fn gather(client: &Client, question: &Question<'_>) -> Result<Gathered> {
+    let queries = Queries::of(question)?;
+    let limits = Limits { series: MOST_SERIES, machines: MOST_MACHINES };
+    gather_within(client, &queries, limits)
+}
+
+/// How much one answer may hold.
+#[derive(Clone, Copy)]
+struct Limits {
+    series: usize,
+    machines: usize,
+}
+
+fn gather_within(client: &Client, queries: &Queries, limits: Limits) -> Result<Gathered> {
+    let mut fleet = Fleet::new(limits.machines);
+    let mut told = Vec::new();
+    let all = [&queries.info, &queries.clock, &queries.speed, &queries.findings];
+    for (answer, query) in all.into_iter().enumerate() {
+        let mut n_series = 0;
+        let mut each = |series: Series| {
+            n_series += 1;
+            n_series <= limits.series && fleet.take(query.holds, answer, &series)
+        };
+        let outcome = ask(client, query, &mut each);
+        let exceeded = fleet.exceeded().map(|most| (most, "machines"));
+        let exceeded = exceeded.or((n_series > limits.series).then_some((limits.series, "series")));
+        if let Some((most, what)) = exceeded {
+            bail!("`{}` has more than {most} {what}: {}", query.text, queries.to_fewer());
+        }
+        let outcome = outcome.map_err(|failure| explained(failure, query, queries))?;
+        if let Some(why) = &outcome.failure {
+            bail!("{} refuses the query `{}`: {why}", client.address(), query.text);
+        }
+        told.extend(
+            outcome.notes().into_iter().filter(|it| !told.contains(it)).collect::<Vec<_>>(),
+        );
+    }
+    if fleet.is_empty() {
+        bail!(nobody(client, queries));
+    }
+    Ok(fleet.gathered(told))
+}
+
+/// Has an engine answer one query, each series to `each`, which tells whether it takes more.
+fn ask(
+    client: &Client,
+    query: &Query,
+    each: &mut dyn FnMut(Series) -> bool,
+) -> Result<Outcome, Failure> {
+    client.get("/api/v1/query", &[("query", &query.text)])?.json(Vector { each })
+}
+
+/// A failure, with what it means for an engine.
+fn explained(failure: Failure, query: &Query, queries: &Queries) -> Error {
+    let advice = match &failure.problem {
+        Problem::NotFound { .. } => {
+            "is it an engine that speaks PromQL? Its address is what is before /api/v1/query, as in http://HOST:9090 (Prometheus), \
+             http://HOST:8428 (VictoriaMetrics) or https://HOST/prometheus (Mimir)"
+        }
+        Problem::NotJson { .. } | Problem::Redirected { .. } => {
+            "is it the address of the engine itself, and not of a page or a sign-in before it?"
+        }
+        Problem::Timeout { .. } | Problem::TooLarge { .. } => queries.to_fewer(),
+        Problem::Refused { .. } => {
+            return anyhow!("{failure}; the query was `{}`{}", query.text, queries.hint());
+        }
+        Problem::Failed { .. } => return anyhow!("{failure}; the query was `{}`", query.text),
+        _ => return failure.into(),
+    };
+    anyhow!("{failure}: {advice}")
+}
+
+/// Why an engine knows of no machine.
+fn nobody(client: &Client, queries: &Queries) -> String {
+    let address = client.address();
+    if let Some(selector) = &queries.selector
+        && is_any(client).unwrap_or(false)
+    {
+        return format!(
+            "no machine at {address} has {{{selector}}}: --match takes labels of {HOST_INFO} and {CLOCK_RATIO}"
+        );
+    }
+    format!(
+        "{address} has no {HOST_INFO}, {CLOCK_RATIO} or {SPEED_RATIO}: each machine exports them by `fullclock serve`, or by \
+         `fullclock metrics --textfile FILE` for node_exporter; a machine that is scraped less often than every 5 minutes has none"
+    )
+}
+
+/// Whether an engine knows of any machine, whatever labels it has.
+fn is_any(client: &Client) -> Result<bool, Failure> {
+    let mut n_series = 0;
+    let mut each = |_| {
+        n_series += 1;
+        true
+    };
+    ask(client, &queries::any(), &mut each)?;
+    Ok(n_series > 0)
+}
