@@ -24,6 +24,7 @@ mod clients;
 mod databases;
 mod debian;
 mod docs;
+mod engines;
 mod fuzz;
 mod guest;
 mod guide;

@@ -15,7 +15,7 @@ use crate::check::check;
 use crate::stage::{print_tally, seconds, stage};
 use crate::suites::{self, Suite};
 use crate::tally::Tally;
-use crate::{ansible, browser, databases, debian, guide, served, venv};
+use crate::{ansible, browser, databases, debian, engines, guide, served, venv};
 
 /// `cargo xtask test`.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
@@ -37,6 +37,8 @@ pub(crate) fn run_what_waits(suites: &[Suite]) -> Result<Tally> {
     let pages = || browser::open_pages(suites);
     tally += stage_with(browser::PACKAGES, "pages in a browser", pages)?.unwrap_or_default();
     stage_with(served::PACKAGES, "served to Prometheus", served::check_with_prometheus)?;
+    let fleet = || engines::ask(suites);
+    tally += stage_with(engines::PACKAGES, "fleet in real engines", fleet)?.unwrap_or_default();
     stage_with(venv::PACKAGES, "Ansible role", ansible::follow_role)?;
     stage_with(packages::PACKAGES, "command lines of the guide", guide::follow_all)?;
     Ok(tally)
@@ -76,6 +78,7 @@ pub(crate) fn install(more: &[Package]) -> Result<()> {
         databases::PACKAGES,
         browser::PACKAGES,
         served::PACKAGES,
+        engines::PACKAGES,
         venv::PACKAGES,
         more,
     ]
