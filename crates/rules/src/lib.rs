@@ -47,6 +47,7 @@ pub mod severity;
 pub mod spans;
 pub mod spin;
 pub mod tick;
+pub mod totals;
 pub mod watch;
 mod work;
 

@@ -61,6 +61,17 @@ impl Counters {
         }
     }
 
+    /// The same tables at boot, when nothing was counted. Tasks and control groups are missing: those of boot are unknown.
+    #[must_use]
+    pub fn at_boot(&self) -> Counters {
+        let blank = |fact: &Fact<Table>| fact.as_ref().map(Table::zeroed).map_err(Missing::clone);
+        Counters {
+            online: self.online.clone(),
+            families: std::array::from_fn(|number| blank(&self.families[number])),
+            ..Counters::unread()
+        }
+    }
+
     /// The table of one family, or the reason there is none.
     pub fn table(&self, family: Family) -> Result<&Table, &Missing> {
         self.families[family as usize].as_ref()

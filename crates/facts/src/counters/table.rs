@@ -40,6 +40,14 @@ impl Table {
         }
     }
 
+    /// A table of the same shape in which everything is 0, read at 0.
+    #[must_use]
+    pub fn zeroed(&self) -> Table {
+        let (rows, columns) = (Arc::clone(&self.rows), Arc::clone(&self.columns));
+        let zeros = Table::new(rows, columns);
+        Table { source: self.source.clone(), blank_rows: self.blank_rows.clone(), ..zeros }
+    }
+
     /// The numbers of the rows, ascending.
     pub fn rows(&self) -> &Arc<[u32]> {
         &self.rows

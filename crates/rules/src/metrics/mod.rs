@@ -11,7 +11,7 @@ mod scheduler;
 mod sensors;
 #[cfg(test)]
 mod tests;
-mod throttling;
+pub(crate) mod throttling;
 pub(crate) mod ticks;
 
 use crate::metric::Metric;

@@ -57,7 +57,7 @@ fn throttle_time(interval: &Interval) -> Fact<Vec<Series>> {
 }
 
 /// Two series, `core` and `package`, of the columns with these names.
-fn throttling(
+pub(crate) fn throttling(
     interval: &Interval,
     [core, package]: [&str; 2],
     value: fn(&Delta) -> Fact<f64>,
