@@ -177,6 +177,7 @@ fn dmi() -> Dmi {
     Dmi {
         vendor: none("vendor"),
         product: none("product"),
+        board: none("board"),
         firmware_vendor: none("firmware's vendor"),
         firmware_version: none("firmware's version"),
         firmware_date: none("firmware's date"),

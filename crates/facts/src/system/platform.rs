@@ -216,6 +216,8 @@ pub struct Dmi {
     pub vendor: Fact<String>,
     /// `product_name`: PowerEdge R740.
     pub product: Fact<String>,
+    /// `board_name`: 0WXD1Y. Products of one name have boards of several.
+    pub board: Fact<String>,
     /// `bios_vendor`.
     pub firmware_vendor: Fact<String>,
     /// `bios_version`.
@@ -253,6 +255,7 @@ mod tests {
         let dmi = Dmi {
             vendor: Ok(vendor.into()),
             product: Ok(product.into()),
+            board: Err(Missing::absent("board_name")),
             firmware_vendor: Err(Missing::absent("bios_vendor")),
             firmware_version: Err(Missing::absent("bios_version")),
             firmware_date: Err(Missing::absent("bios_date")),

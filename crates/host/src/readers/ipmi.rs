@@ -19,6 +19,18 @@ pub(super) fn read(source: &dyn Source, processes: &Fact<Vec<Process>>) -> Ipmi 
     }
 }
 
+/// The version of the management controller's firmware, as its driver asks it: no part of a view, which leaves the controller alone.
+/// Since Linux 4.15 the driver asks anew where its answer is older than 10 s.
+///
+/// Source: drivers/char/ipmi/ipmi_msghandler.c, firmware_revision: the major version in decimal, the minor one as two BCD digits.
+pub fn bmc_firmware(source: &dyn Source) -> Fact<String> {
+    const DEVICES: &str = "/sys/devices/platform";
+    let names = source.list(DEVICES)?;
+    let name = names.iter().find(|it| it.starts_with("ipmi_bmc"));
+    let name = name.ok_or_else(|| Missing::absent(format!("{DEVICES}/ipmi_bmc.*")))?;
+    source.parsed(&format!("{DEVICES}/{name}/firmware_revision"), parse::line)
+}
+
 fn interfaces(source: &dyn Source) -> Fact<Vec<Interface>> {
     let mut found = Vec::new();
     let mut missing = None;
@@ -189,6 +201,14 @@ mod tests {
             (missing.is_absence(), missing.remedy()),
             (false, Some("modprobe ipmi_devintf"))
         );
+    }
+
+    #[test]
+    fn the_firmware_of_the_controller_is_what_its_driver_says() {
+        let device = "//- /sys/devices/platform/ipmi_bmc.0/firmware_revision\n6.10\n";
+        let said = |excerpt: &str| super::bmc_firmware(&Captured::excerpt(excerpt).unwrap());
+        assert_eq!(said(device), Ok("6.10".to_owned()));
+        assert!(said("").unwrap_err().is_absence());
     }
 
     #[test]

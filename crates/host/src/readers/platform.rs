@@ -62,6 +62,7 @@ pub(super) fn read_dmi(source: &dyn Source) -> Dmi {
     Dmi {
         vendor: line("sys_vendor"),
         product: line("product_name"),
+        board: line("board_name"),
         firmware_vendor: line("bios_vendor"),
         firmware_version: line("bios_version"),
         firmware_date: line("bios_date"),
