@@ -27,6 +27,7 @@ pub mod results_folder;
 pub mod sampling;
 pub mod secret;
 pub mod tick;
+pub mod told;
 pub mod why;
 
 pub use event::{Event, Progress, StudyPlan, Tell};

@@ -25,6 +25,7 @@ pub mod ledger;
 mod lengths;
 pub mod look;
 mod machine;
+pub mod metrics;
 pub mod monitoring;
 pub mod net;
 pub mod noise;

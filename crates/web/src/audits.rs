@@ -5,15 +5,13 @@ use super::Served;
 use super::answer::{Json, Refusal};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use facts::{Obstacle, utc};
+use facts::{Missing, utc};
 use host::Live;
 use report::Style;
 use report::document::Format;
 use report::json::Head;
+use report::metrics::{Findings, host_labels};
 use rules::config::Config;
-use rules::diagnosis::{self, Chain};
-use rules::finding::{Moment, Severity};
-use rules::party::Party;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,43 +33,13 @@ type Latest = (Instant, Arc<Audited>);
 
 /// What an audit found.
 pub(super) struct Audited {
-    /// Its findings: checks with their severities.
-    pub(super) findings: Vec<(&'static str, Severity)>,
-    /// The same of those that the configuration suppresses.
-    pub(super) suppressed: Vec<(&'static str, Severity)>,
-    /// What kept each check from being made that could not be.
-    pub(super) unknown: Vec<Obstacle>,
-    /// What the chains of its diagnosis take.
-    pub(super) chains: Vec<Taken>,
+    /// What a monitoring system is told of it.
+    pub(super) findings: Findings,
+    /// What the machine was then: its governor may be another one by now.
+    pub(super) host: Vec<(&'static str, String)>,
     verdict: String,
     text: String,
     json: Value,
-}
-
-/// What a chain of a diagnosis takes.
-#[derive(Clone, Copy)]
-pub(super) struct Taken {
-    /// The check that found the cause, or the sign where the cause is unknown.
-    pub(super) check: &'static str,
-    /// What is lost: clock, turbo, time.
-    pub(super) lost: &'static str,
-    /// Whose the cause is; `unknown` where that is not seen.
-    pub(super) party: &'static str,
-    /// The share of each CPU concerned, 0 to 1.
-    pub(super) share: f64,
-}
-
-impl Taken {
-    /// Of what was in force when the host was read, and takes a known share.
-    fn by(chain: &Chain<'_>) -> Option<Taken> {
-        let is_live = chain.moment() == Moment::Now;
-        Some(Taken {
-            check: chain.links().next()?.check.id,
-            lost: chain.of().name(),
-            party: chain.party().map_or("unknown", Party::name),
-            share: chain.loss().filter(|_| is_live)?.share,
-        })
-    }
 }
 
 impl Audits {
@@ -110,25 +78,6 @@ fn renewed(
     Ok(audited)
 }
 
-#[cfg(test)]
-impl Audited {
-    /// Made up of its findings.
-    pub(super) fn of(findings: Vec<(&'static str, Severity)>, unknown: Vec<Obstacle>) -> Audited {
-        Audited {
-            findings,
-            suppressed: vec![("turbo-off", Severity::Medium)],
-            unknown,
-            chains: vec![
-                Taken { check: "clock-modulation", lost: "clock", party: "firmware", share: 0.75 },
-                Taken { check: "clock-modulation", lost: "clock", party: "firmware", share: 0.5 },
-            ],
-            verdict: String::new(),
-            text: String::new(),
-            json: Value::Null,
-        }
-    }
-}
-
 /// The management controller is left alone: an audit is made each minute here, whether anybody reads it or not.
 fn audited(config: &Config) -> Result<Audited, Refusal> {
     let source = Live::this_machine();
@@ -142,10 +91,8 @@ fn audited(config: &Config) -> Result<Audited, Refusal> {
     let text = Format::Text(Style { color: false, width: 100 });
     let json = report::json::audit(&head, &host, &audit).map_err(Refusal::failed)?;
     Ok(Audited {
-        findings: audit.findings.iter().map(|(check, it)| (check.id, it.severity)).collect(),
-        suppressed: audit.suppressed.iter().map(|it| (it.check.id, it.finding.severity)).collect(),
-        unknown: audit.unknown.iter().map(|(_, missing)| missing.obstacle()).collect(),
-        chains: diagnosis::chains(&audit).iter().filter_map(Taken::by).collect(),
+        findings: Findings::of(&audit),
+        host: host_labels(&host, &Err(Missing::not_collected("the controller's firmware"))),
         verdict: report::audit::verdict(&host, &audit),
         text: report::audit::document("this machine", &host, &audit, detail).render(text),
         json: serde_json::from_str(&json).map_err(Refusal::failed)?,

@@ -5,6 +5,7 @@
 //!         |   Reading
 //!         v
 //!   Now: the latest, and a ring of the last minutes as lines       now, ring
+//!   Tally: what all of them add up to                              tally
 //!         |                    |
 //!         v                    v
 //!   /metrics              /api/v1/now, as server-sent events       openmetrics, events
@@ -39,6 +40,7 @@ mod peers;
 mod results;
 mod ring;
 mod server;
+mod tally;
 mod work;
 
 use anyhow::{Context, Result, anyhow};
@@ -65,6 +67,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Builder;
 use std::time::Duration;
+use tally::{Clocks, Tally};
 use tokio::sync::watch;
 use work::Work;
 
@@ -82,12 +85,17 @@ pub struct Options {
     pub results: PathBuf,
     /// What the site has decided about findings, and its thresholds.
     pub config: Config,
+    /// Whether the speed of an idle CPU is probed: 50 ms in 500 s at most.
+    pub speed_probe: bool,
+    /// Whether `/metrics` has series of each CPU.
+    pub by_cpu: bool,
 }
 
 /// What requests are answered from.
 struct Served {
     machine: Machine,
     now: Now,
+    tally: Tally,
     audits: Audits,
     results: Results,
     work: Work,
@@ -107,18 +115,20 @@ pub fn serve(
     interrupt: &Interrupt,
     ready: impl FnOnce(SocketAddr) -> Result<()>,
 ) -> Result<()> {
-    let Options { listener, host_names, token, interval, results, config } = options;
+    let Options { listener, host_names, token, interval, results, config, .. } = options;
     let live = Live::this_machine();
     let host = host::view(&live);
     let fingerprint = Fingerprint::of(&host);
     let view = View::everything(std::process::id());
     let plan = Plan { interval, cpus: None, view, probing: Probing::Busy };
     let most_files = host::counters::raise_open_files();
+    let mut clocks = Clocks::of(&host, options.speed_probe);
     let watched = Watched::begin(live, host, plan, None)?;
     let limits = Limits::of_process(most_files, token.is_some());
     let served = Arc::new(Served {
         machine: Machine::of(&watched, &fingerprint, interval),
         now: Now::default(),
+        tally: Tally::begin(&watched, options.by_cpu),
         audits: Audits::new(config),
         results: Results::of(results),
         work: Work::default(),
@@ -129,12 +139,15 @@ pub fn serve(
     let pages = router(&served, Gate::new(&host_names, token));
     let peers = Peers::new(limits);
     let answer = |stopped| server::run(listener, pages, peers, stopped);
-    sample_and_answer(&served.now, watched, answer, interrupt, || ready(at))
+    let take = |watched: &mut Watched| {
+        served.now.push(served.tally.sample(watched, &mut clocks));
+    };
+    sample_and_answer(take, watched, answer, interrupt, || ready(at))
 }
 
-/// Samples and answers, each on its own thread, until the user interrupts or one of them ends.
+/// Takes samples and answers, each on its own thread, until the user interrupts or one of them ends.
 fn sample_and_answer(
-    now: &Now,
+    mut take: impl FnMut(&mut Watched) + Send,
     mut watched: Watched,
     answer: impl FnOnce(watch::Receiver<bool>) -> Result<()> + Send,
     interrupt: &Interrupt,
@@ -147,7 +160,7 @@ fn sample_and_answer(
             while !stopping.load(Ordering::Relaxed) {
                 let left = watched.left();
                 if left.is_zero() {
-                    now.push(watched.sample());
+                    take(&mut watched);
                 } else {
                     std::thread::sleep(left.min(GLANCE));
                 }

@@ -45,15 +45,6 @@ impl Machine {
     pub(super) fn head(&self) -> Head {
         Head { host: self.host.clone(), began: self.began.clone() }
     }
-
-    /// What tells a machine and its program from others.
-    pub(super) fn labels(&self) -> Vec<(&str, &str)> {
-        vec![
-            ("version", env!("CARGO_PKG_VERSION")),
-            ("kernel", self.kernel.as_deref().unwrap_or_default()),
-            ("cpu_model", self.cpu_model.as_deref().unwrap_or_default()),
-        ]
-    }
 }
 
 /// `/api/v1/machine`.

@@ -1,5 +1,6 @@
 //! `fullclock serve` asked by programs of others: what its description promises, and figures as Prometheus reads them.
 
+use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
@@ -8,17 +9,26 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
+use rules::losses::LOSSES;
+use serde_json::Value;
 use testbench::packages::Package;
 
-use crate::cargo::{self, cargo, program, target};
+use crate::cargo::{self, cargo, program, target, workspace};
 use crate::venv;
 
 /// What reads the figures and tests the alerts.
-pub(crate) const PACKAGES: &[Package] = &[Package {
-    name: "prometheus",
-    purpose: "reads the figures of `fullclock serve`",
-    witness: "/usr/bin/promtool",
-}];
+pub(crate) const PACKAGES: &[Package] = &[
+    Package {
+        name: "prometheus",
+        purpose: "reads the figures of `fullclock serve`",
+        witness: "/usr/bin/promtool",
+    },
+    Package {
+        name: "jsonnet",
+        purpose: "renders rules and boards from their source",
+        witness: "/usr/bin/jsonnet",
+    },
+];
 
 /// What asks everything.
 pub(crate) const SWEEP_PACKAGES: &[Package] = venv::PACKAGES;
@@ -54,8 +64,104 @@ pub(crate) fn check_with_prometheus() -> Result<()> {
             check_figures(&figures)?;
         }
     }
-    cargo::run(program("promtool", &["check", "rules", "contrib/prometheus/alerts.yml"]))?;
-    cargo::run(program("promtool", &["test", "rules", "contrib/prometheus/alerts_test.yml"]))
+    let file = folder.path().join("fullclock.prom");
+    let mut once = program(target().join("debug/fullclock"), &["metrics", "--quiet", "--textfile"]);
+    once.arg(&file);
+    cargo::run(once)?;
+    check_figures(&fs::read_to_string(&file).context("no file was written")?)?;
+    against_the_ledger(folder.path())?;
+    check_mixin()
+}
+
+/// The rules, alerts and boards of contrib/mixin: that what is rendered is what their source makes, and what the rules' tests say.
+fn check_mixin() -> Result<()> {
+    let mixin = workspace().join("contrib/mixin");
+    let folder = tempfile::tempdir().context("cannot make a folder")?;
+    let mut render = program("jsonnet", &["-S", "-m"]);
+    render.arg(folder.path()).arg("main.jsonnet").current_dir(&mixin).stdout(Stdio::null());
+    cargo::run(render)?;
+    for made in fs::read_dir(folder.path())? {
+        let name = made?.file_name();
+        let [made, kept] = [folder.path(), &mixin.join("rendered")].map(|it| it.join(&name));
+        let kept = fs::read(&kept).with_context(|| format!("there is no {}", kept.display()))?;
+        ensure!(
+            fs::read(made)? == kept,
+            "rendered/{} is not what main.jsonnet makes",
+            name.display()
+        );
+    }
+    for arguments in [
+        &["check", "rules", "rendered/rules.yml", "rendered/alerts.yml"][..],
+        &["test", "rules", "rules_test.yml"],
+    ] {
+        let mut promtool = program("promtool", arguments);
+        promtool.current_dir(&mixin);
+        cargo::run(promtool)?;
+    }
+    Ok(())
+}
+
+/// How long counters are compared with a ledger.
+const COMPARED: Duration = Duration::from_secs(20);
+
+/// A line of the counters and the same of a ledger differ by at most this share of the capacity.
+const CLOSE: f64 = 0.005;
+
+/// Compares what the counters of a server gained with a ledger of the same time. Of both, what this program takes itself is left
+/// out, as there are two of it.
+fn against_the_ledger(results: &Path) -> Result<()> {
+    let server = Server::start_at(results, "1s")?;
+    server.figures_with_a_ledger("text/plain")?;
+    // What differs between the two is when they begin and end: a steady load makes that nothing.
+    let _load = Load(program("yes", &[]).stdout(Stdio::null()).spawn().context("cannot run yes")?);
+    let seconds = format!("{}s", COMPARED.as_secs());
+    let mut ledger =
+        program(target().join("debug/fullclock"), &["ledger", "--json", "-d", &seconds]);
+    ledger.arg("--trace").arg("never").stderr(Stdio::null());
+    let before = server.figures("text/plain")?;
+    let said = ledger.output().context("cannot run a ledger")?;
+    let after = server.figures("text/plain")?;
+    let ledger: Value = serde_json::from_slice(&said.stdout).context("the ledger is no JSON")?;
+    let gained = |line: &str| {
+        let of = |figures: &str| {
+            let name = format!("fullclock_ledger_cpu_seconds_total{{line=\"{line}\"}} ");
+            figures.lines().find_map(|it| it.strip_prefix(&name)?.parse::<f64>().ok())
+        };
+        Some(of(&after)? - of(&before)?)
+    };
+    let capacity = gained("capacity").context("the counters have no capacity")?;
+    let parts: f64 = LOSSES.iter().filter_map(|it| gained(it.id)).sum();
+    let rest = gained("unexplained").unwrap_or(0.0) - gained("overlap").unwrap_or(0.0);
+    let off = (parts + rest - capacity).abs() / capacity;
+    ensure!(off < 1e-6, "the lines sum to {} of {capacity} s", parts + rest);
+    for line in LOSSES.iter().filter(|it| it.id != "measuring") {
+        let (Some(counted), Some(share)) = (gained(line.id), share_in(&ledger, line.id)) else {
+            continue;
+        };
+        let (counted, id) = (counted / capacity, line.id);
+        println!("{id}: {:.2} % by counters, {:.2} % by a ledger", counted * 100.0, share * 100.0);
+        ensure!(
+            (counted - share).abs() <= CLOSE,
+            "{id} is {counted} by counters, {share} by a ledger"
+        );
+    }
+    Ok(())
+}
+
+/// The share of a line in a ledger; `None` where any part of it is unknown.
+fn share_in(ledger: &Value, line: &str) -> Option<f64> {
+    let lines = ledger["lines"].as_array()?;
+    lines.iter().filter(|it| it["loss"] == line).map(|it| it["share"].as_f64()).sum()
+}
+
+/// A process that ends when it is dropped.
+struct Load(Child);
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
 }
 
 /// Asks a server everything that its description allows; the program was built.
@@ -89,8 +195,12 @@ struct Server {
 
 impl Server {
     fn start(results: &Path) -> Result<Server> {
+        Server::start_at(results, "100ms")
+    }
+
+    fn start_at(results: &Path, interval: &str) -> Result<Server> {
         let arguments =
-            ["serve", "--listen", "127.0.0.1:0", "-i", "100ms", "--open-to-local-users"];
+            ["serve", "--listen", "127.0.0.1:0", "-i", interval, "--open-to-local-users"];
         let mut command = fullclock(&arguments, results);
         let child = command.stdout(Stdio::piped()).spawn().context("cannot start to serve")?;
         let mut server = Server { child, address: String::new() };
@@ -108,7 +218,7 @@ impl Server {
         let began = Instant::now();
         loop {
             let figures = self.figures(accepted)?;
-            if figures.contains("fullclock_ledger_ratio{") {
+            if figures.contains("fullclock_ledger_cpu_seconds_total{") {
                 return Ok(figures);
             }
             ensure!(began.elapsed() < PATIENCE, "there is no ledger in\n{figures}");

@@ -2,8 +2,10 @@
 
 mod clocks;
 mod schedule;
+mod speed;
 
 pub use schedule::Taping;
+pub use speed::{SpeedProbe, Yardstick};
 
 use crate::measure::hearing::Ear;
 use crate::measure::server_view::ServerView;
@@ -111,6 +113,11 @@ impl Watched {
     /// Counts the tasks of a command that was started, and of its descendants, as useful, and other users' as others.
     pub fn follow(&mut self, command: u32) {
         self.sampling.follow(command);
+    }
+
+    /// The two samples that were taken last.
+    pub fn interval(&self) -> Interval<'_> {
+        Interval { host: &self.host, before: &self.before.counters, after: &self.after.counters }
     }
 
     /// The time until the next sample is due.

@@ -37,6 +37,12 @@ pub(crate) struct ServeArguments {
     /// The time between two samples: 100ms, 1s, 5s
     #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = interval)]
     pub(crate) interval: Duration,
+    /// Never probe how fast an idle CPU is, which /metrics shows as fullclock_speed_ratio and which takes 50 ms of one CPU in 500 s
+    #[arg(long)]
+    pub(crate) no_speed_probe: bool,
+    /// Add series of each CPU to /metrics: some 15 for each
+    #[arg(long)]
+    pub(crate) per_cpu: bool,
     /// The folder of results [default: /var/lib/fullclock as root, or ~/.local/state/fullclock]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) results: Option<PathBuf>,
@@ -92,6 +98,8 @@ pub(super) fn run(arguments: &Arguments, options: &ServeArguments) -> Result<Exi
         interval: options.interval,
         results: results_folder(options.results.as_deref())?,
         config: config::read(&arguments.config)?.config,
+        speed_probe: !options.no_speed_probe,
+        by_cpu: options.per_cpu,
     };
     web::serve(served, &interrupt, |at| {
         output::print(&format!("serving http://{at}/\n"))?;
@@ -183,6 +191,8 @@ mod tests {
             token_file: file.map(PathBuf::from),
             open_to_local_users: is_open,
             interval: Duration::from_secs(1),
+            no_speed_probe: false,
+            per_cpu: false,
             results: None,
         };
         match token_file(&options, is_root) {

@@ -9,6 +9,8 @@ mod devices;
 mod packages;
 mod processes;
 mod system;
+#[cfg(test)]
+mod told;
 
 use anyhow::{Context as _, Result, bail};
 use host::Answers;

@@ -46,7 +46,8 @@ fn a_sample_and_an_audit_are_what_the_command_line_says_and_metrics_end_as_they_
     is_of(include_str!("../../../../../schemas/audit-2.json"), &audit["audit"]);
     let metrics = server.get("/metrics", "");
     assert!(metrics.head.contains("text/plain; version=0.0.4"), "{}", metrics.head);
-    assert!(metrics.body.contains("\nfullclock_ledger_ratio{loss=\"idle\""), "{}", metrics.body);
+    let idle = "\nfullclock_ledger_cpu_seconds_total{line=\"idle\"} ";
+    assert!(metrics.body.contains(idle), "{}", metrics.body);
     let open = server.get("/metrics", "Accept: application/openmetrics-text;version=1.0.0\r\n");
     assert!(open.head.contains("application/openmetrics-text") && open.body.ends_with("# EOF\n"));
     let text = server.get("/metrics", "Accept: application/openmetrics-text;q=0, text/plain\r\n");

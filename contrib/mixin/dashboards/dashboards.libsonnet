@@ -1,0 +1,6 @@
+{
+  grafanaDashboards+:: {
+    'fullclock.json': (import 'machine.libsonnet')($._config),
+    'fullclock-fleet.json': (import 'fleet.libsonnet')($._config),
+  },
+}

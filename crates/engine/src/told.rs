@@ -1,0 +1,98 @@
+//! What a machine tells a monitoring system in one look: what its kernel has counted since boot, and what it is.
+
+use crate::sampling::{SpeedProbe, Yardstick};
+use facts::counters::{Counters, Family};
+use facts::{CpuSet, Fact, HostView, Missing, Why};
+use host::Live;
+use host::counters::{Sampler, Wanted};
+use rules::interval::Interval;
+use rules::totals::{COUNTERS, Totals};
+use std::sync::mpsc;
+use std::thread::Builder;
+use std::time::Duration;
+
+/// What the kernel counts, and the CPUs that were online.
+///
+/// `live` is the host of which `host` is the view.
+pub fn since_boot(live: Live, host: &HostView, by_cpu: bool) -> (Totals, CpuSet) {
+    let counters = sampled(live, host);
+    (Totals::since_boot(host, &counters, by_cpu), counters.online)
+}
+
+fn sampled(live: Live, host: &HostView) -> Counters {
+    let kept = COUNTERS.iter().filter(|it| it.since_boot.is_some());
+    // SMIs are counted by a register that the view holds: reading the clocks would begin at 0.
+    let families = kept.flat_map(|it| it.families).filter(|it| **it != Family::Clocks);
+    let mut families: Vec<Family> = families.copied().collect();
+    families.sort_unstable();
+    families.dedup();
+    let wanted =
+        Wanted { families, tasks: None, groups: false, groups_of: Vec::new(), wake: false };
+    let mut counters = Counters::unread();
+    Sampler::open(live, host, wanted).sample(&mut counters);
+    counters
+}
+
+/// How long it is watched which CPUs are idle, before one of them is probed.
+const WATCHED: Duration = Duration::from_millis(200);
+
+/// The speed of an idle CPU of this machine over that at the nominal clock; takes a quarter of a second, of which 50 ms on that CPU.
+/// `None` where no CPU is idle, or nothing is known of the nominal clock.
+pub fn speed(host: &HostView) -> Option<f64> {
+    let mut yardstick = Yardstick::of(host);
+    let wanted = Wanted {
+        families: vec![Family::CpuTimes],
+        tasks: None,
+        groups: false,
+        groups_of: Vec::new(),
+        wake: false,
+    };
+    let mut sampler = Sampler::open(Live::this_machine(), host, wanted);
+    let mut before = Counters::unread();
+    sampler.sample(&mut before);
+    std::thread::sleep(WATCHED);
+    let mut after = before.clone();
+    sampler.sample(&mut after);
+    let mut probe = SpeedProbe::new(true);
+    probe.look(&Interval { host, before: &before, after: &after });
+    Some(probe.slowest()?.share_of(yardstick.clock()?))
+}
+
+/// How long the management controller has to say what its firmware is. One that hangs would keep its driver for half a minute.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The version of the management controller's firmware: one question to it, through its driver.
+pub fn bmc_firmware() -> Fact<String> {
+    let (sender, answer) = mpsc::channel();
+    let ask = move || {
+        // Whoever asked may be gone by now.
+        sender.send(host::bmc_firmware(&Live::this_machine())).ok();
+    };
+    let failed = |why: &str| Missing {
+        what: "the firmware of the management controller".to_owned(),
+        why: Why::Failed(why.to_owned()),
+    };
+    Builder::new()
+        .name("controller".to_owned())
+        .spawn(ask)
+        .map_err(|error| failed(&error.to_string()))?;
+    answer.recv_timeout(PATIENCE).unwrap_or_else(|_| Err(failed("no answer within 2 s")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_look_at_this_machine_has_what_its_kernel_counts_and_nothing_else() {
+        let live = Live::this_machine();
+        let host = host::view(&live);
+        let (totals, online) = since_boot(live, &host, false);
+        assert!(!online.is_empty());
+        let known: Vec<&str> = totals.counters().map(|it| it.0.name).collect();
+        assert!(known.contains(&"ticks") && known.contains(&"context_switches"), "{known:?}");
+        let cannot = |it: &&str| COUNTERS.iter().any(|c| c.name == *it && c.since_boot.is_none());
+        assert_eq!(known.iter().find(|it| cannot(it)), None);
+        assert_eq!(totals.ledger.intervals, 0);
+    }
+}
