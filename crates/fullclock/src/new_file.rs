@@ -15,6 +15,8 @@ pub(crate) enum Readers {
     Owner,
     /// Whoever may read what this user writes (umask).
     Usual,
+    /// Everybody (0644), whatever the umask: it is for a program of another user.
+    Everybody,
 }
 
 /// Refuses a path that [`write`] would refuse, before the work whose result it is to hold.
@@ -46,11 +48,15 @@ pub(crate) fn write(path: &Path, text: &str, readers: Readers, force: bool) -> R
     let mode = match readers {
         Readers::Owner => 0o600,
         Readers::Usual => 0o666,
+        Readers::Everybody => 0o644,
     };
     let mut builder = tempfile::Builder::new();
     let builder = builder.permissions(Permissions::from_mode(mode));
     let file = builder.tempfile_in(folder).map_err(|it| without_name(&it)).with_context(cannot)?;
     // The error of the named file would name a temporary file, which the user did not choose.
+    if matches!(readers, Readers::Everybody) {
+        file.as_file().set_permissions(Permissions::from_mode(mode)).with_context(cannot)?;
+    }
     file.as_file().write_all(text.as_bytes()).with_context(cannot)?;
     file.as_file().sync_all().with_context(cannot)?;
     // The second way asks the kernel to refuse (RENAME_NOREPLACE of renameat2(2)): another may have made the file since.
@@ -91,6 +97,15 @@ mod tests {
         write(&path, "3", Readers::Owner, true).unwrap();
         assert_eq!((std::fs::read_to_string(&path).unwrap().as_str(), mode(&path)), ("3", 0o600));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_for_everybody_is_readable_whatever_the_umask() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("fullclock.prom");
+        write(&path, "1", Readers::Owner, false).unwrap();
+        write(&path, "2", Readers::Everybody, true).unwrap();
+        assert_eq!((std::fs::read_to_string(&path).unwrap().as_str(), mode(&path)), ("2", 0o644));
     }
 
     #[test]

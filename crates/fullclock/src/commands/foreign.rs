@@ -71,6 +71,11 @@ const FOREIGN: &[Foreign] = &[
     },
     Foreign {
         options: HOST,
+        commands: &["metrics"],
+        instead: "metrics are those of this machine; `fullclock audit` judges another by a copy or a capture",
+    },
+    Foreign {
+        options: HOST,
         commands: &["mcp"],
         instead: "the client names a copy or a capture where it asks, by `path`",
     },
@@ -118,6 +123,7 @@ const FOREIGN: &[Foreign] = &[
             "ledger",
             "manual",
             "mcp",
+            "metrics",
             "net",
             "noise",
             "plan",
@@ -159,6 +165,7 @@ const FOREIGN: &[Foreign] = &[
             "ipmi",
             "manual",
             "mcp",
+            "metrics",
             "net",
             "race",
             "report",
@@ -172,6 +179,11 @@ const FOREIGN: &[Foreign] = &[
         options: &["json"],
         commands: &["serve"],
         instead: "`/api/v1` answers in JSON; /api/v1/openapi.json describes it",
+    },
+    Foreign {
+        options: &["json", "color"],
+        commands: &["metrics"],
+        instead: "metrics are text for Prometheus; `fullclock audit --json` prints JSON",
     },
     Foreign {
         options: &["json"],

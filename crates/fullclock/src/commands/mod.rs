@@ -17,6 +17,7 @@ mod ipmi;
 pub(crate) mod ledger;
 pub(crate) mod manual;
 mod mcp;
+mod metrics;
 mod net;
 mod noise;
 mod overview;
@@ -112,7 +113,7 @@ enum Command {
     /// prints next to what the CPUs did.
     #[command(after_help = watch::EXAMPLES)]
     Watch(watch::WatchArguments),
-    /// Count the timer ticks of each CPU, and say why a nohz_full CPU still ticks
+    /// Count each CPU's timer ticks, and say why a nohz_full CPU still ticks
     ///
     /// Counts the interrupts of the CPUs' own timers, and asks the kernel of each nohz_full CPU that ticked although
     /// it was busy what needed its tick. perf's count and the reasons need root.
@@ -166,13 +167,20 @@ enum Command {
     /// connection has not taken, and ends a race after five minutes without a client.
     #[command(after_help = agent::EXAMPLES)]
     Agent(agent::AgentArguments),
-    /// Show this machine in a browser, and export its metrics to Prometheus
+    /// Show this machine in a browser
     ///
     /// Pages for what the CPUs do now, for races, for findings and for results; `/metrics` for Prometheus; `/api/v1` for scripts.
     /// Reads only, changes nothing, and fetches nothing from anywhere. Others than this machine are let in with --listen, and have
     /// to know a token.
     #[command(after_help = serve::EXAMPLES)]
     Serve(serve::ServeArguments),
+    /// Export metrics to Prometheus
+    ///
+    /// Prints once what `/metrics` of `serve` has, in the text format of Prometheus: findings, what the machine is, and what its kernel
+    /// has counted since boot. What only intervals show, the ledger and the clock, is not there. With --textfile, writes a file for
+    /// node_exporter's textfile collector, where no port is wanted. Reads only.
+    #[command(after_help = metrics::EXAMPLES)]
+    Metrics(metrics::MetricsOptions),
     /// Answer an assistant's questions (Model Context Protocol)
     ///
     /// A client starts it and speaks to it on standard input and output. It audits this machine or a copy of another, explains, plans,
@@ -185,7 +193,7 @@ enum Command {
     /// Needs root and the drivers (`modprobe -a ipmi_si ipmi_devintf`). Each question costs CPU time where the kernel polls for answers.
     #[command(after_help = ipmi::EXAMPLES)]
     Ipmi(ipmi::IpmiArguments),
-    /// List the results that were kept; show or remove one
+    /// List kept results; show or remove one
     ///
     /// Results are JSON files in one folder, and the history is an index of it that makes itself. A run that was killed
     /// is among them, with the trials that it had: it was cut short.
@@ -293,6 +301,7 @@ pub(crate) fn run(invocation: &Invocation) -> Result<ExitCode> {
         Some(Command::Race(options)) => race::run(arguments, options),
         Some(Command::Agent(options)) => agent::run(arguments, options),
         Some(Command::Serve(options)) => serve::run(arguments, options),
+        Some(Command::Metrics(options)) => metrics::run(arguments, options),
         Some(Command::Mcp(options)) => mcp::run(arguments, options),
         Some(Command::Certificate(options)) => certificate::run(arguments, options),
         Some(Command::Plan(options)) => change::plan::run(arguments, options),

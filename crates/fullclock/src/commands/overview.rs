@@ -77,7 +77,12 @@ const TASKS: &[Task] = &[
     },
     Task {
         title: "Serve",
-        commands: &[("serve", Effect::Safe), ("mcp", Effect::Safe), ("agent", Effect::Busy)],
+        commands: &[
+            ("serve", Effect::Safe),
+            ("metrics", Effect::Safe),
+            ("mcp", Effect::Safe),
+            ("agent", Effect::Busy),
+        ],
     },
 ];
 

@@ -28,6 +28,7 @@ mod ledger;
 mod limits;
 mod look;
 mod mcp;
+mod metrics;
 mod monitoring;
 mod net;
 mod noise;
