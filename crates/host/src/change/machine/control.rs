@@ -11,8 +11,10 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::iter;
 
-/// PROC_SUPER_MAGIC and SYSFS_MAGIC (include/uapi/linux/magic.h).
-const MAGIC: [u64; 2] = [0x9fa0, 0x6265_6572];
+/// The file system that has to be mounted where a setting is written, by the begin of its path: PROC_SUPER_MAGIC,
+/// CGROUP2_SUPER_MAGIC and SYSFS_MAGIC (include/uapi/linux/magic.h). The first that fits counts.
+const MAGIC: [(&str, u64); 3] =
+    [("/proc/", 0x9fa0), ("/sys/fs/cgroup/", 0x6367_7270), ("/sys/", 0x6265_6572)];
 
 /// No setting is longer.
 const LONGEST: usize = 1 << 16;
@@ -41,7 +43,8 @@ pub(super) fn read(machine: &Machine, path: &str) -> Result<String, Trouble> {
 pub(super) fn write(machine: &Machine, path: &str, value: &str) -> Result<(), Trouble> {
     let refused = |error| Trouble::of_errno(path, "written", error);
     let file = open(machine, path, OFlags::WRONLY).map_err(refused)?;
-    if !machine.is_copy && !MAGIC.contains(&magic(&file).map_err(refused)?) {
+    let expected = MAGIC.iter().find(|(folder, _)| path.starts_with(folder)).map(|it| it.1);
+    if !machine.is_copy && Some(magic(&file).map_err(refused)?) != expected {
         return Err(Trouble::new(path, "something else is mounted there: run it on the host"));
     }
     let mut line = format!("{value}\n");
