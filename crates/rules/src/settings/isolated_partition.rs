@@ -8,7 +8,7 @@ use crate::check::Reference;
 use crate::setting::{
     Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
-use crate::settings::{file, value};
+use crate::settings::{file, task_affinity, value};
 use facts::change::{Target, Write};
 use facts::system::partition::{State, state};
 use facts::{CpuSet, Missing};
@@ -32,6 +32,10 @@ has to bind its own threads, because the scheduler no longer spreads them.
 Every other task has the remaining CPUs only. A group with more runnable threads than it binds has them queue on one CPU while the others of
 the partition are idle.
 
+The kernel then lets its own threads run on every CPU outside of the partition, also on those that `nohz_full=` or `kernel-thread-affinity`
+had kept them off: request `kernel-thread-affinity=housekeeping` afterwards, in a change of its own. When this one is reverted, they are
+bound as before.
+
 ## When to leave it alone
 Where `isolcpus=` is on the boot line for the same CPUs. The tick stays unless the CPUs are in `nohz_full=`, too, which needs a boot.
 ",
@@ -47,7 +51,7 @@ Where `isolcpus=` is on the boot line for the same CPUs. The tick stays unless t
     power: "none",
     after: &["tuner", "cpu-online"],
     fixes: &[],
-    reads: &[PARTITION, CPUS],
+    reads: &[PARTITION, CPUS, task_affinity::STAT, task_affinity::STATUS],
     looks_at: value::CPUS_LOOK_AT,
     plan,
 };
@@ -79,7 +83,9 @@ fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
         ("isolated", _) => has_cpus(scene, group)?,
         _ => {}
     }
-    Ok(Change::of([Write::of(Target::control(path), from, to)]))
+    let mut writes = task_affinity::forgotten(scene)?;
+    writes.push(Write::of(Target::control(path), from, to));
+    Ok(Change::of(writes))
 }
 
 /// The kernel isolates no group without CPUs of its own, and leaves none without CPUs.
@@ -147,6 +153,20 @@ mod tests {
             planned(&SETTING, "db.slice", &invalid),
             "refused: the kernel took the partition back: Cpu list in cpuset.cpus not exclusive"
         );
+    }
+
+    #[test]
+    fn threads_of_the_kernel_that_were_bound_are_so_again_when_it_is_undone() {
+        let threads = files(
+            "/proc/31/stat 31 (rcuop/1) S 2 0 0 0 -1 2097216 0 0 0 0 0 0 0 0 20 0 1 0 9
+             /proc/31/status Name: rcuop/1\\nCpus_allowed_list:\t0-3
+             /proc/32/stat 32 (kswapd0) S 2 0 0 0 -1 2097216 0 0 0 0 0 0 0 0 20 0 1 0 9
+             /proc/32/status Name: kswapd0\\nCpus_allowed_list:\t0-7",
+        );
+        let plan = planned(&SETTING, "db.slice", &(host("member", "4-7") + &threads));
+        let (noted, write) = plan.split_once('\n').unwrap();
+        assert!(noted.contains("31 (rcuop/1)") && noted.contains("0-3"), "{noted}");
+        assert!(write.ends_with("cpuset.cpus.partition: member -> isolated"), "{write}");
     }
 
     #[test]

@@ -14,8 +14,10 @@ use facts::system::isolation::allowed_cpus;
 use facts::system::process::Process;
 use facts::{CpuSet, Fact, Missing, Subject, Subjects, USER_TICK_NS};
 
-const STAT: &str = "/proc/*/stat";
-const STATUS: &str = "/proc/*/status";
+/// Of every process and every thread of the kernel.
+pub(super) const STAT: &str = "/proc/*/stat";
+pub(super) const STATUS: &str = "/proc/*/status";
+
 const THREAD_STAT: &str = "/proc/*/task/*/stat";
 const THREAD_STATUS: &str = "/proc/*/task/*/status";
 
@@ -59,7 +61,26 @@ fn kernel_thread_affinity(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
     wanted.for_the_host(KERNEL_THREAD_AFFINITY.id)?;
     let welcome = value::cpus(&KERNEL_THREAD_AFFINITY, scene, wanted.value)?;
     let online = scene.host.topology.online.as_ref()?;
-    let (mut writes, mut n_threads) = (Vec::new(), 0);
+    let Some(threads) = movable_threads(scene)? else {
+        let text =
+            "no thread of the kernel can be seen, as in a container: run fullclock on the host";
+        return Err(Refusal::Host(text.to_owned()));
+    };
+    let mut writes = Vec::new();
+    for (task, allowed) in threads {
+        if allowed.and(online).minus(&welcome).is_empty() {
+            continue;
+        }
+        let kept = allowed.and(&welcome);
+        let to = if kept.is_empty() { &welcome } else { &kept };
+        writes.push(task.bind(&allowed, to)?);
+    }
+    Ok(Change::of(writes))
+}
+
+/// The threads of the kernel that it has bound to no CPU, with the CPUs on which they may run; `None` where it shows no thread at all.
+fn movable_threads(scene: &Scene<'_>) -> Fact<Option<Vec<(Task, CpuSet)>>> {
+    let (mut threads, mut n_threads) = (Vec::new(), 0);
     for control in scene.controls.matching(STAT) {
         if control.numbers() == [u32::MAX] {
             continue;
@@ -74,19 +95,23 @@ fn kernel_thread_affinity(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {
         }
         let status = format!("{}us", control.path);
         let Some(allowed) = Task::allowed(&status, scene.controls.get(&status))? else { continue };
-        if allowed.and(online).minus(&welcome).is_empty() {
-            continue;
-        }
-        let kept = allowed.and(&welcome);
-        let to = if kept.is_empty() { &welcome } else { &kept };
-        writes.push(task.bind(&allowed, to)?);
+        threads.push((task, allowed));
     }
-    if n_threads == 0 {
-        let text =
-            "no thread of the kernel can be seen, as in a container: run fullclock on the host";
-        return Err(Refusal::Host(text.to_owned()));
-    }
-    Ok(Change::of(writes))
+    Ok((n_threads > 0).then_some(threads))
+}
+
+/// Where movable threads of the kernel may run that may not run everywhere, by [`STAT`] and [`STATUS`]: a change of a cpuset's partition gives them all other CPUs
+/// (kernel/cgroup/cpuset.c, `cpuset_update_tasks_cpumask`).
+pub(super) fn forgotten(scene: &Scene<'_>) -> Fact<Vec<Write>> {
+    let online = scene.host.topology.online.as_ref().map_err(Clone::clone)?;
+    let threads = movable_threads(scene)?.unwrap_or_default();
+    let bound = threads.into_iter().filter(|(_, allowed)| !online.minus(allowed).is_empty());
+    bound
+        .map(|(task, allowed)| {
+            let write = task.bind(&allowed, &allowed)?;
+            Ok(Write::forgotten(write.target, allowed.to_string()))
+        })
+        .collect()
 }
 
 /// Of a process with all of its threads. What it requests itself later, and what a cpuset takes from it, is not known
