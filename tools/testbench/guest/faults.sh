@@ -16,6 +16,32 @@ idle_state() {
     esac
 }
 
+# heat <degrees>: the temperature of a machine with a thermal zone, and until the kernel has seen it.
+heat() {
+    printf "\\x$(printf %02x "$1")" |
+        dd of=/sys/bus/pci/devices/0000:00:00.0/config bs=1 seek=$((0xdc)) conv=notrunc status=none
+    until [ "$(cat /sys/class/thermal/thermal_zone0/temp)" -ge $(($1 * 1000)) ] &&
+        [ "$(cat /sys/class/thermal/thermal_zone0/temp)" -lt $(($1 * 1000 + 1000)) ]; do sleep 0.2; done
+}
+
+# groups: control groups of version 2, with quotas, clamps and cpusets.
+groups() {
+    grep -q " /sys/fs/cgroup " /proc/mounts || mount -t cgroup2 cgroup2 /sys/fs/cgroup
+    echo '+cpuset +cpu' >/sys/fs/cgroup/cgroup.subtree_control
+}
+
+# group <name> <CPUs>: one with CPUs of its own.
+group() {
+    groups
+    mkdir -p "/sys/fs/cgroup/$1"
+    echo "$2" >"/sys/fs/cgroup/$1/cpuset.cpus"
+}
+
+# in_group <name> <command...>: in the place of this shell.
+in_group() {
+    exec sh -c 'echo $$ >"/sys/fs/cgroup/$0/cgroup.procs"; exec "$@"' "$@"
+}
+
 # ping_bmc <times>: each ping of a watchdog is a question that the BMC has to answer.
 ping_bmc() {
     for _ in $(seq "$1"); do echo; done >/dev/watchdog

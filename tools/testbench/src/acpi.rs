@@ -1,4 +1,4 @@
-//! The ACPI tables that give emulated CPUs P-states and C-states.
+//! The ACPI tables that give emulated CPUs P-states and C-states, and a machine heat.
 #![expect(clippy::disallowed_methods, reason = "the bench keeps files of its own")]
 
 use std::fs;
@@ -18,6 +18,10 @@ pub(crate) struct Table {
 /// P-states and C-states of QEMU's CPUs.
 pub(crate) const POWER_STATES: Table =
     Table { name: "power_states", source: include_str!("../acpi/power_states.asl") };
+
+/// A thermal zone that slows the CPUs at 45 degrees.
+pub(crate) const THERMAL_ZONE: Table =
+    Table { name: "thermal_zone", source: include_str!("../acpi/thermal_zone.asl") };
 
 /// C-states of Bochs' CPU, which has P-states by its registers.
 pub(crate) const IDLE_STATES: Table =

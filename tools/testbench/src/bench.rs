@@ -4,7 +4,7 @@
 use crate::boot::{Boot, Emulator, Step};
 use crate::emulator::Guest;
 use crate::initramfs;
-use crate::kernel::{Flavour, Kernel};
+use crate::kernel::Kernel;
 use crate::program::Program;
 use crate::times;
 use crate::transcript::{self, Transcript};
@@ -94,10 +94,7 @@ impl Bench {
 
     /// Writes what the emulator boots into `folder`.
     fn prepare(&self, boot: &Boot, steps: &[Step], folder: &Path) -> Result<Guest> {
-        let kernel = Kernel::fetch(match boot.emulator {
-            Emulator::Qemu(_) => Flavour::Server,
-            Emulator::Bochs(_) => Flavour::Cloud,
-        })?;
+        let kernel = Kernel::fetch(boot.kernel)?;
         let modules = kernel.modules(&boot.modules)?;
         let config = boot.has_config.then(|| kernel.config()).transpose()?;
         let image = initramfs::build(&self.programs, &modules, config.as_ref(), boot.init, steps)?;

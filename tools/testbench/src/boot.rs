@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "the bench keeps files of its own")]
 
 use crate::bochs::Bochs;
+use crate::kernel::Flavour;
 use crate::packages;
 use crate::qemu::Qemu;
 use anyhow::{Context as _, Result};
@@ -14,6 +15,8 @@ use tempfile::TempDir;
 pub struct Boot {
     /// The hardware.
     pub emulator: Emulator,
+    /// What boots.
+    pub kernel: Flavour,
     /// Options the boot line has besides those every guest needs.
     pub kernel_arguments: Vec<String>,
     /// Kernel modules that must be in before the first step; what they need is added.

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod acpi;
+mod apt;
 mod bench;
 mod bmc;
 mod bochs;
@@ -33,5 +34,6 @@ pub use bench::Bench;
 pub use bmc::Pace;
 pub use bochs::{Bochs, Msr};
 pub use boot::{Boot, Disk, Emulator, Init, Step};
+pub use kernel::Flavour;
 pub use qemu::{Bmc, Forward, GUEST_ADDRESS, Qemu};
 pub use transcript::{StepOutput, Transcript};

@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::bmc::Pace;
 use crate::bochs::{Bochs, Msr};
 use crate::boot::{Boot, Disk, Emulator, Init};
+use crate::kernel::Flavour;
 use crate::qemu::{Bmc, Forward, Qemu};
 
 /// A machine of the bench.
@@ -47,6 +48,16 @@ pub const MACHINES: &[Machine] = &[
         name: "wired",
         about: "two CPUs with P-states, RDMA over Ethernet by software, networks that can be shaped",
         boot: wired,
+    },
+    Machine {
+        name: "debian-13",
+        about: "Linux 6.12, two CPUs with P-states that a thermal zone slows, a third without; CPU 1 may stop its tick",
+        boot: debian_13,
+    },
+    Machine {
+        name: "backports",
+        about: "the same with the newest kernel that Debian 13 has: clamps of utilization, schedulers of sched_ext",
+        boot: backports,
     },
     Machine {
         name: "misspelt",
@@ -111,6 +122,32 @@ pub fn wired() -> Boot {
     }
 }
 
+/// Two CPUs with P-states and a thermal zone, and one without; CPU 1 may stop its tick. With C-states beyond C1 the kernel would
+/// trust no TSC here, and keep it.
+fn scheduled(kernel: Flavour) -> Boot {
+    let arguments = ["nohz_full=1", "rcu_nocbs=1", "processor.max_cstate=1", "tsc=reliable"];
+    Boot {
+        kernel,
+        kernel_arguments: arguments.map(str::to_owned).to_vec(),
+        modules: POWER_MODULES.to_vec(),
+        has_config: true,
+        runs_alone: true,
+        ..boot(Qemu { n_cpus: 3, thermal_zone: true, ..TWO_CPUS })
+    }
+}
+
+/// What Linux 6.12 schedules: servers of the fair class, partitions that are listed.
+#[must_use]
+pub fn debian_13() -> Boot {
+    scheduled(Flavour::Debian13)
+}
+
+/// As [`debian_13`], with clamps of utilization and schedulers of sched_ext.
+#[must_use]
+pub fn backports() -> Boot {
+    scheduled(Flavour::Backports)
+}
+
 /// A virtual machine that says so, with a list of CPUs on the boot line that was written for a bigger
 /// one.
 #[must_use]
@@ -173,6 +210,7 @@ const TWO_CPUS: Qemu = Qemu {
     cpu_model: CPU_MODEL,
     n_cpus: 2,
     power_states: true,
+    thermal_zone: false,
     bmc: None,
     disk: None,
     network: None,
@@ -182,6 +220,7 @@ const TWO_CPUS: Qemu = Qemu {
 fn boot(machine: Qemu) -> Boot {
     Boot {
         emulator: Emulator::Qemu(machine),
+        kernel: Flavour::Server,
         kernel_arguments: Vec::new(),
         modules: Vec::new(),
         has_config: false,
@@ -197,6 +236,7 @@ fn boot(machine: Qemu) -> Boot {
 pub fn throttled() -> Boot {
     Boot {
         emulator: Emulator::Bochs(Bochs { msrs: SANDY_BRIDGE.to_vec() }),
+        kernel: Flavour::Cloud,
         kernel_arguments: Vec::new(),
         modules: vec!["msr", "cpufreq_powersave"],
         has_config: false,

@@ -44,6 +44,7 @@ pub struct Package {
 pub const PACKAGES: &[Package] = &[
     package("busybox-static", "/bin/busybox", "the guest's user space"),
     package("kmod", "/sbin/depmod", "orders the guest's kernel modules"),
+    package("zstd", "/usr/bin/zstd", "unpacks kernels from Linux 6.11 on"),
     package("qemu-system-x86", "/usr/bin/qemu-system-x86_64", "plays most machines"),
     package("seabios", "/usr/share/seabios/bios-256k.bin", "firmware of QEMU's machines"),
     package("acpica-tools", "/usr/bin/iasl", "compiles the table of P-states and C-states"),
@@ -72,6 +73,7 @@ pub const PACKAGES: &[Package] = &[
     package("perftest", "/usr/bin/ib_send_bw", "tests RDMA between the programs of a guest"),
     package("ibverbs-providers", "/etc/libibverbs.d/rxe.driver", "RDMA that is software, for it"),
     package("iproute2", "/usr/bin/rdma", "makes a guest's networks, and shapes them"),
+    package("bpftool", "/usr/sbin/bpftool", "gives a guest another scheduler"),
     package("linux-perf", "/usr/bin/perf", "counts ticks in a guest, beside fullclock"),
 ];
 

@@ -41,9 +41,11 @@ pub struct Qemu {
     pub cpu_model: &'static str,
     /// CPUs the machine has.
     pub n_cpus: usize,
-    /// Whether the CPUs have P-states (2534, 2133 and 1600 MHz), C1 and C2. The table behind it is for
-    /// two CPUs of an Intel model: acpi-cpufreq refuses others.
+    /// Whether the first two CPUs have P-states (2534, 2133 and 1600 MHz), C1 and C2. They have to be of an Intel model:
+    /// acpi-cpufreq refuses others.
     pub power_states: bool,
+    /// Whether a thermal zone slows these two at 45 degrees; `heat` of `guest/faults.sh` sets its temperature.
+    pub thermal_zone: bool,
     /// The management controller, if there is one.
     pub bmc: Option<Bmc>,
     /// The file behind its disk, `/dev/vda`, if there is one.
@@ -89,9 +91,11 @@ impl Qemu {
         let slow_bmc = self.bmc.and_then(|bmc| bmc.pace).map(SlowBmc::start).transpose()?;
         let mut command = Command::new("qemu-system-x86_64");
         command.args(self.arguments(guest));
-        if self.power_states {
+        let tables =
+            [(self.power_states, acpi::POWER_STATES), (self.thermal_zone, acpi::THERMAL_ZONE)];
+        for (_, source) in tables.into_iter().filter(|(is_there, _)| *is_there) {
             let mut table = OsString::from("file=");
-            table.push(acpi::POWER_STATES.compile(&guest.folder)?);
+            table.push(source.compile(&guest.folder)?);
             command.arg("-acpitable").arg(table);
         }
         if let Some(bmc) = self.bmc {
