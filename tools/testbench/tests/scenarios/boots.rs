@@ -7,7 +7,7 @@ use facts::change::WRITABLE;
 use testbench::guide::{self, Page};
 use testbench::{Bench, Boot, Step, Transcript, machines};
 
-use crate::there_and_back;
+use crate::{struct_ops, there_and_back};
 
 /// Ticks a second: CONFIG_HZ of Debian's kernels.
 pub(crate) const FULL_RATE: f64 = 250.0;
@@ -164,6 +164,58 @@ pub(crate) static WIRED: LazyLock<Transcript> = LazyLock::new(|| {
     ];
     run_with(&[&PERFTEST[..], &IPROUTE2].concat(), &machines::wired(), &steps)
 });
+
+/// See [`machines::debian_13`].
+pub(crate) static DEBIAN_13: LazyLock<Transcript> =
+    LazyLock::new(|| run(&machines::debian_13(), &scheduled()));
+
+/// See [`machines::backports`]; with bpftool at hand.
+pub(crate) static BACKPORTS: LazyLock<Transcript> = LazyLock::new(|| {
+    let object: String =
+        struct_ops::scheduler(SCHEDULER).iter().map(|it| format!("{it:02x}")).collect();
+    let foreign = format!("OBJECT={object}\n{}", include_str!("steps/foreign_scheduler.sh"));
+    let more = [
+        Step::new("clamped", include_str!("steps/clamped.sh")),
+        Step::new("foreign scheduler", &foreign),
+        audit("own scheduler", ""),
+    ];
+    run_with(&[BPFTOOL], &machines::backports(), &[&scheduled()[..], &more].concat())
+});
+
+/// What a scheduler of sched_ext calls itself.
+pub(crate) const SCHEDULER: &str = "bench";
+
+/// Of the package of that name.
+const BPFTOOL: &str = "/usr/sbin/bpftool";
+
+/// What is tried on each kernel that schedules as those of Debian 13 do.
+fn scheduled() -> Vec<Step> {
+    let invalid = "\
+group db.slice 0-2
+echo isolated >/sys/fs/cgroup/db.slice/cpuset.cpus.partition || true";
+    let shared = "\
+echo member >/sys/fs/cgroup/db.slice/cpuset.cpus.partition
+echo 2 >/sys/fs/cgroup/db.slice/cpuset.cpus";
+    vec![
+        Step::new("ledger of a real-time hog", include_str!("steps/ledger_of_a_real_time_hog.sh")),
+        audit("fair servers", ""),
+        audit("no fair server", "echo 0 >/sys/kernel/debug/sched/fair_server/cpu1/runtime"),
+        change("isolated partition", include_str!("steps/isolated_partition.sh")),
+        audit("invalid partition", invalid),
+        audit("shared", shared),
+        audit("isolated", "fullclock apply isolated-partition=db.slice >&2"),
+        audit("not isolated", "fullclock revert --all >&2"),
+        Step::new("ledger of a quota", include_str!("steps/ledger_of_a_quota.sh")),
+        audit(
+            "hot",
+            "heat 52\nuntil grep -qx 1600000 $cpus/cpu0/cpufreq/scaling_max_freq; do sleep 0.2; done",
+        ),
+        audit(
+            "cool",
+            "heat 30\nuntil grep -qx 2534000 $cpus/cpu0/cpufreq/scaling_max_freq; do sleep 0.2; done",
+        ),
+    ]
+}
 
 /// See [`machines::misspelt`].
 pub(crate) static MISSPELT: LazyLock<Transcript> = LazyLock::new(|| {

@@ -55,7 +55,7 @@ fn governor_that_was_told_to_be_slow_is_named_beside_the_clock() {
 }
 
 /// What a step printed, as JSON.
-fn report_of(transcript: &Transcript, step: &str) -> Value {
+pub(crate) fn report_of(transcript: &Transcript, step: &str) -> Value {
     let output = transcript.step(step).unwrap_or_else(|error| panic!("{error:#}"));
     serde_json::from_str(&output.stdout)
         .unwrap_or_else(|error| panic!("step '{step}' printed no report ({error}): {output:#?}"))
@@ -68,11 +68,11 @@ fn lines<'a>(ledger: &'a Value, loss: &str) -> Vec<&'a Value> {
 }
 
 /// The line of one part of a loss.
-fn line<'a>(ledger: &'a Value, loss: &str, part: &str) -> &'a Value {
+pub(crate) fn line<'a>(ledger: &'a Value, loss: &str, part: &str) -> &'a Value {
     let found = lines(ledger, loss).into_iter().find(|line| line["part"] == part);
     found.unwrap_or_else(|| panic!("no '{loss}' of '{part}' in {ledger:#}"))
 }
 
-fn number(value: &Value) -> f64 {
+pub(crate) fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }

@@ -54,6 +54,12 @@ const CASES: &[Case] = &[
     case("kipmid-max-busy=200", "cat /sys/module/ipmi_si/parameters/kipmid_max_busy_us", "200,200"),
     case("kernel-thread-affinity=0", "taskset -p $(pidof kswapd0) | sed 's/.*: //'", "1"),
     case("cpu-online=off@1 --i-know", "cat $cpus/online", "0"),
+    Case {
+        before: "group db.slice 1",
+        asked: "isolated-partition=db.slice",
+        reader: "cat /sys/fs/cgroup/db.slice/cpuset.cpus.partition; taskset -p $sleeper | sed 's/.*: //'",
+        reads: "isolated 1",
+    },
     case("--profile database-latency", "cat $cpus/cpu1/cpufreq/scaling_governor", "performance"),
 ];
 
