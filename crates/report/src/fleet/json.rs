@@ -62,6 +62,8 @@ struct ExplanationView<'a> {
     /// The place in `groups` of the peers among which it holds; null where it holds across groups.
     group: Option<usize>,
     n_inside: usize,
+    /// Whether only some of those that have it are slow, far more than of those that lack it; a typical one loses nothing then.
+    partly: bool,
     /// How many of those that have it are slow, each by itself.
     n_slow_inside: usize,
     /// Peers that lack it.
@@ -190,6 +192,7 @@ fn explanation<'a>(
         same: it.same.iter().map(|it| it.iter().map(attribute).collect()).collect(),
         group: it.group,
         n_inside: it.inside.len(),
+        partly: it.partly,
         n_slow_inside: it.slow_inside,
         n_outside: it.outside,
         n_slow_outside: it.slow_outside,

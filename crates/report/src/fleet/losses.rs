@@ -12,11 +12,13 @@ pub(super) struct Losses {
 }
 
 impl Losses {
-    /// A slow machine lacks what it lacks; another one that an explanation holds lacks what is typical of it.
+    /// A slow machine lacks what it lacks; another one that an explanation holds lacks what is typical of it, unless only some of its
+    /// machines are slow.
     pub(super) fn of(answer: &Answer) -> Losses {
         let mut of_machines: HashMap<usize, (f64, Option<usize>)> =
             answer.slow.iter().map(|it| (it.machine, (it.lost, it.explained_by))).collect();
-        for (at, it) in answer.explanations.iter().enumerate() {
+        let whole = answer.explanations.iter().enumerate().filter(|(_, it)| !it.partly);
+        for (at, it) in whole {
             for machine in &it.inside {
                 of_machines.entry(*machine).or_insert((it.lost, Some(at)));
             }

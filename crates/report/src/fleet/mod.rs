@@ -55,8 +55,9 @@ pub fn document(report: &Report<'_>) -> Document {
     let mut document = Document::new(format!("fullclock fleet: {n} machines of {}", report.source));
     let losses = Losses::of(report.answer);
     document.paragraph(Text::strong(words::verdict(report, &losses)));
-    for (at, it) in report.answer.explanations.iter().enumerate() {
-        explanation(&mut document, report, at, it);
+    let explained = losses.explained.iter().copied().chain(std::iter::repeat(0.0));
+    for ((at, it), explained) in report.answer.explanations.iter().enumerate().zip(explained) {
+        explanation(&mut document, report, (at, it), explained);
     }
     rows::alone(&mut document, report);
     rows::slow(&mut document, report, &Findings::of(report));
@@ -69,10 +70,15 @@ pub fn document(report: &Report<'_>) -> Document {
 }
 
 /// One explanation: a sentence, its shares, its loss, what goes with it, and what fixes it.
-fn explanation(document: &mut Document, report: &Report<'_>, at: usize, it: &Explanation) {
+fn explanation(
+    document: &mut Document,
+    report: &Report<'_>,
+    (at, it): (usize, &Explanation),
+    explained: f64,
+) {
     document.heading(format!("{}. {}", at + 1, words::attributes(&it.attributes)));
     document.paragraph(words::explanation(report, it));
-    document.labelled("lost", words::lost(it));
+    document.labelled("lost", words::lost(it, explained));
     document.labelled("slow", words::shares(it));
     for same in bounded(report, &it.same).0 {
         document.labelled("also", words::same(same));

@@ -75,6 +75,21 @@ fn an_effect_that_no_machine_shows_by_itself_is_said_of_all_that_have_it() {
 }
 
 #[test]
+fn an_explanation_of_which_a_part_is_slow_claims_no_loss_of_the_others() {
+    let mut answer = answer();
+    let it = &mut answer.explanations[0];
+    (it.partly, it.inside, it.lost) = (true, (0..20).collect(), 0.001);
+    let said = said(&machines(), &answer);
+    assert!(said.contains("8 of 20 machines of CPU model Intel(R)"), "{said}");
+    assert!(said.contains("are slow, and the others are not"), "{said}");
+    assert!(
+        said.contains("79 % on average by those that are slow, as much as 6.3 healthy"),
+        "{said}"
+    );
+    assert!(said.contains("Together they lack as much as 6.8 healthy machines do."), "{said}");
+}
+
+#[test]
 fn lists_are_bounded_and_all_of_them_are_shown_on_request() {
     let (machines, mut answer) = (machines(), answer());
     answer.slow = (0..30).map(|machine| fleet::Slow { machine, ..answer.slow[0] }).collect();

@@ -59,7 +59,7 @@ fn equivalent(machines: f64) -> String {
 }
 
 /// `331 of 331 machines of CPU model X with BIOS 12010303 run at 25 % of their peers; no other peer is slow.`
-pub(super) fn explanation(report: &Report<'_>, it: &Explanation) -> Text {
+pub(super) fn explanation(report: &Report<'_>, it: &Explanation) -> String {
     let of = group_of(report, it).map_or_else(String::new, |it| format!(" of {it}"));
     let with = attributes(&it.attributes);
     let how = if it.lost >= LARGE {
@@ -69,7 +69,11 @@ pub(super) fn explanation(report: &Report<'_>, it: &Explanation) -> Text {
     };
     let (n, slow) = (it.inside.len(), it.slow_inside);
     let who = format!("{} of {} machines", grouped(slow as u64), grouped(n as u64));
-    let first = if slow * 2 >= n {
+    let first = if it.partly {
+        format!(
+            "{who}{of} with {with} are slow, and the others are not, so it takes something else as well"
+        )
+    } else if slow * 2 >= n {
         format!("{who}{of} with {with} {how}")
     } else {
         let machines = machines(n);
@@ -80,7 +84,7 @@ pub(super) fn explanation(report: &Report<'_>, it: &Explanation) -> Text {
         1 => "1 other peer is slow".to_owned(),
         n => format!("{} other peers are slow", grouped(n as u64)),
     };
-    Text::from(format!("{first}; {others}."))
+    format!("{first}; {others}.")
 }
 
 /// What the machines of an explanation share by being peers; `None` where it holds across groups.
@@ -110,8 +114,12 @@ fn labelled(name: &str, value: Option<&str>) -> String {
     }
 }
 
-/// What is lost by it, with its interval.
-pub(super) fn lost(it: &Explanation) -> String {
+/// What is lost by it, with its interval; where only some of its machines are slow, by these.
+pub(super) fn lost(it: &Explanation, explained: f64) -> String {
+    if it.partly {
+        let mean = percent(explained / it.slow_inside.max(1) as f64);
+        return format!("{mean} on average by those that are slow, {}", equivalent(explained));
+    }
     let [lost, low, high] = percents(it);
     let machines = equivalent(it.lost * it.inside.len() as f64);
     format!("{lost} (99 % interval {low} to {high}), {machines}")
