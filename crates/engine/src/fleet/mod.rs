@@ -2,6 +2,7 @@
 
 mod attributes;
 pub mod copies;
+pub mod one;
 pub mod prometheus;
 pub mod ssh;
 mod told;
