@@ -105,6 +105,31 @@ const FOREIGN: &[Foreign] = &[
         instead: "it changes this machine, or reads its journal; `fullclock plan` plans for another host",
     },
     Foreign {
+        options: HOST,
+        commands: &["fleet"],
+        instead: "captures and copies are a PATH each, and folders of them; `--prometheus URL` asks an engine",
+    },
+    Foreign {
+        options: HOST,
+        commands: &["diff"],
+        instead: "name both: `fullclock diff A B`, of which one may be `live`",
+    },
+    Foreign {
+        options: &["fail_on"],
+        commands: &["fleet"],
+        instead: "`--fail-on-slow` exits with 1 where a machine is slow",
+    },
+    Foreign {
+        options: &["fail_on"],
+        commands: &["diff"],
+        instead: "it exits with 1 where something differs, as diff(1) does",
+    },
+    Foreign {
+        options: &["verbose"],
+        commands: &["fleet", "diff"],
+        instead: "`--all` shows what is left out",
+    },
+    Foreign {
         options: &["fail_on"],
         commands: &[
             "agent",
@@ -141,7 +166,8 @@ const FOREIGN: &[Foreign] = &[
     Foreign {
         options: CONFIG,
         commands: &[
-            "agent", "capture", "explain", "ledger", "net", "noise", "plan", "report", "tick",
+            "agent", "capture", "diff", "explain", "fleet", "ledger", "net", "noise", "plan", "report",
+            "tick",
         ],
         instead: "this command reads no configuration: it has no folder and no findings of its own",
     },

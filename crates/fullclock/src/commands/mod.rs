@@ -8,9 +8,11 @@ pub(crate) mod certificate;
 pub(crate) mod change;
 pub(crate) mod compare;
 mod defaults;
+mod diff;
 mod doctor;
 mod experiment;
 mod explain;
+mod fleet;
 mod foreign;
 mod history;
 mod ipmi;
@@ -82,6 +84,19 @@ enum Command {
         #[arg(long, requires = "output")]
         force: bool,
     },
+    /// Say which machines of a fleet are slow, and why those
+    ///
+    /// Compares machines with their peers (same CPU model), names the slow ones, and what they have in common that their peers lack: a
+    /// BIOS, a microcode, a kernel, a rack, a finding, a setting. Asks an engine that speaks PromQL, or reads captures, audits and
+    /// results. It reads only and keeps nothing. Exit codes: 0, or 1 with --fail-on-slow where a machine is slow; 2 could not run.
+    #[command(after_help = fleet::EXAMPLES)]
+    Fleet(Box<fleet::FleetArguments>),
+    /// Show in what two hosts differ
+    ///
+    /// Firmware, kernel, findings, settings and facts of two hosts, or of one before and after. Exit codes: 0 nothing differs, 1
+    /// something does, 2 could not run.
+    #[command(after_help = diff::EXAMPLES)]
+    Diff(diff::DiffArguments),
     /// Explain a check, metric, setting, workload or ledger line, or a pasted line of another tool
     ///
     /// Knows the ids of checks, metrics, lines of the ledger, workloads and settings; words such as HWP, EPP, PROCHOT, hpet or kipmi0;
@@ -289,6 +304,8 @@ pub(crate) fn run(invocation: &Invocation) -> Result<ExitCode> {
         }
         Some(Command::Ledger(options)) => ledger::run(arguments, options),
         Some(Command::Watch(options)) => watch::run(arguments, options),
+        Some(Command::Fleet(options)) => fleet::run(arguments, options),
+        Some(Command::Diff(options)) => diff::run(arguments, options),
         Some(Command::Explain(options)) => explain::run(arguments, options),
         Some(Command::Doctor(options)) => doctor::run(arguments, options),
         Some(Command::Net(options)) => net::run(arguments, options),

@@ -40,6 +40,8 @@ const TASKS: &[Task] = &[
             ("doctor", Effect::Safe),
             ("watch", Effect::Safe),
             ("capture", Effect::Safe),
+            ("fleet", Effect::Safe),
+            ("diff", Effect::Safe),
             ("ipmi", Effect::Safe),
         ],
     },

@@ -21,6 +21,7 @@ mod cut_short;
 mod database;
 mod doctor;
 mod experiment;
+mod fleet;
 mod guard;
 mod history;
 mod killed;
