@@ -199,7 +199,6 @@ echo 2 >/sys/fs/cgroup/db.slice/cpuset.cpus";
     vec![
         Step::new("ledger of a real-time hog", include_str!("steps/ledger_of_a_real_time_hog.sh")),
         audit("fair servers", ""),
-        audit("no fair server", "echo 0 >/sys/kernel/debug/sched/fair_server/cpu1/runtime"),
         change("isolated partition", include_str!("steps/isolated_partition.sh")),
         audit("invalid partition", invalid),
         audit("shared", shared),

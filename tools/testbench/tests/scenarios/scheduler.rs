@@ -72,16 +72,13 @@ fn time_that_a_real_time_task_takes_is_its_own_count_and_the_server_leaves_five_
 
 #[test]
 #[ignore = "boots emulated machines; run by cargo xtask test"]
-fn ticks_by_the_server_of_a_tickless_cpu_are_a_note_unless_it_is_off() {
+fn ticks_by_the_server_of_a_tickless_cpu_are_a_note_where_its_tick_could_stop() {
     let audit = Audit::of(&DEBIAN_13, "fair servers");
     let finding = audit.expect("fair-server-tick").to_string();
     assert!(finding.contains("the fair server (50 ms of each 1000 ms) may cause"), "{finding}");
     assert_eq!(audit.cpus("fair-server-tick"), BTreeSet::from([1]));
     // There the kernel trusts no TSC of this machine, and the tick stays: no matter of the server's.
     Audit::of(&BACKPORTS, "fair servers").expect_clean("fair-server-tick");
-    on_each(|transcript| {
-        Audit::of(transcript, "no fair server").expect_clean("fair-server-tick");
-    });
 }
 
 #[test]
@@ -89,10 +86,14 @@ fn ticks_by_the_server_of_a_tickless_cpu_are_a_note_unless_it_is_off() {
 fn clock_that_a_clamp_takes_is_what_the_audit_says_that_it_takes_at_most() {
     let step = report_of(&BACKPORTS, "clamped");
     let free = number(&step["max"]["khz"]);
-    for clamp in ["50.00", "75.00", "90.00", "max"] {
-        let lost = 100.0 * (1.0 - number(&step[clamp]["khz"]) / free);
-        expect_near(clamp, up_to(&step[clamp]["audit"]), lost);
+    let lost = |clamp: &str| 100.0 * (1.0 - number(&step[clamp]["khz"]) / free);
+    let at_most = |clamp: &str| up_to(&step[clamp]["audit"]);
+    // The lowest clock, above which there is nothing to round up to.
+    expect_near("clamp of 50 %", at_most("50.00"), lost("50.00"));
+    for clamp in ["75.00", "90.00"] {
+        assert!(lost(clamp) < at_most(clamp) + SLACK, "{clamp}: {:.2} % lost", lost(clamp));
     }
+    assert!(at_most("max") == 0.0, "{step:#}");
 }
 
 /// The percentage of the clock that an audit says a clamp takes at most.

@@ -55,7 +55,8 @@ const CASES: &[Case] = &[
     case("kernel-thread-affinity=0", "taskset -p $(pidof kswapd0) | sed 's/.*: //'", "1"),
     case("cpu-online=off@1 --i-know", "cat $cpus/online", "0"),
     Case {
-        before: "group db.slice 1",
+        // Before Linux 6.2 a change of cpusets forgets which CPUs a task was bound to.
+        before: "taskset -p 3 $sleeper >&2; group db.slice 1",
         asked: "isolated-partition=db.slice",
         reader: "cat /sys/fs/cgroup/db.slice/cpuset.cpus.partition; taskset -p $sleeper | sed 's/.*: //'",
         reads: "isolated 1",

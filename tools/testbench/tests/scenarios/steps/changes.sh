@@ -11,7 +11,7 @@ tree() {
     workers=$(cat /proc/[0-9]*/stat 2>/dev/null | sed 's/(.*)//' | awk 'int($8 / 32) % 2 { print $1 }' | tr '\n' ' ')
     cat /proc/[0-9]*/status 2>/dev/null | awk -v workers=" $workers" '/^Name/ { name = $2 } /^PPid/ { parent = $2 }
         /^Pid/ { is_worker = index(workers, " " $2 " ") }
-        /^Cpus_allowed_list/ && (parent == 2 || name == "sleep") && !is_worker { print name, $2 }' | sort
+        /^Cpus_allowed_list/ && (parent == 2 || name == "sleep") && !is_worker && name !~ /^kworker/ { print name, $2 }' | sort
     echo "latency $(od -An -td4 /dev/cpu_dma_latency)"
     find /etc -type f | sort | xargs -r grep -H ''
 }
