@@ -29,6 +29,7 @@ mod client;
 mod credentials;
 mod documents;
 mod explanations;
+mod fleets;
 mod gate;
 mod intervals;
 mod limits;
@@ -51,6 +52,7 @@ use axum::{Extension, Router};
 use client::Client;
 use engine::interrupt::Interrupt;
 use engine::sampling::{Plan, Watched};
+use fleets::Fleets;
 use gate::Gate;
 use host::Live;
 use lab::record::Fingerprint;
@@ -71,6 +73,8 @@ use tally::{Clocks, Tally};
 use tokio::sync::watch;
 use work::Work;
 
+pub use fleets::{Fleet, Judged};
+
 /// Where the server listens, which requests it answers, and what it shows.
 pub struct Options {
     /// The socket that clients connect to.
@@ -89,6 +93,8 @@ pub struct Options {
     pub speed_probe: bool,
     /// Whether `/metrics` has series of each CPU.
     pub by_cpu: bool,
+    /// The fleet of the Fleet page; without one there is no such page.
+    pub fleet: Option<Fleet>,
 }
 
 /// What requests are answered from.
@@ -97,6 +103,7 @@ struct Served {
     now: Now,
     tally: Tally,
     audits: Audits,
+    fleets: Fleets,
     results: Results,
     work: Work,
     readings: Streams,
@@ -115,7 +122,7 @@ pub fn serve(
     interrupt: &Interrupt,
     ready: impl FnOnce(SocketAddr) -> Result<()>,
 ) -> Result<()> {
-    let Options { listener, host_names, token, interval, results, config, .. } = options;
+    let Options { listener, host_names, token, interval, results, config, fleet, .. } = options;
     let live = Live::this_machine();
     let host = host::view(&live);
     let fingerprint = Fingerprint::of(&host);
@@ -130,6 +137,7 @@ pub fn serve(
         now: Now::default(),
         tally: Tally::begin(&watched, options.by_cpu),
         audits: Audits::new(config),
+        fleets: Fleets::new(fleet),
         results: Results::of(results),
         work: Work::default(),
         readings: Streams::new("readings", limits.readings),
@@ -200,6 +208,8 @@ fn router(served: &Arc<Served>, gate: Gate) -> Router {
         .route("/now", get(now::events))
         .route("/sample", get(now::sample))
         .route("/audit", get(audits::show))
+        .route("/fleet", get(fleets::show))
+        .route("/fleet/document", get(fleets::document))
         .route("/results", get(results::list))
         .route("/results/{id}", get(results::show))
         .route("/results/{id}/intervals", get(intervals::events))
@@ -209,7 +219,7 @@ fn router(served: &Arc<Served>, gate: Gate) -> Router {
         .route("/studies/{id}/report.html", get(results::report))
         .route("/openapi.json", get(pages::openapi));
     Router::new()
-        .merge(pages::router())
+        .merge(pages::router(served.fleets.has_one()))
         .route("/metrics", get(openmetrics::show))
         .route("/explain/{id}", get(explanations::show))
         .nest("/api/v1", api)

@@ -60,13 +60,17 @@ macro_rules! file {
     };
 }
 
-const PAGES: [Page; 5] = [
+const PAGES: [Page; 6] = [
     page!("/", "Now", "now"),
     page!("/race", "Race", "race"),
     page!("/audit", "Audit", "audit"),
+    page!("/fleet", "Fleet", "fleet"),
     page!("/history", "History", "history"),
     page!("/result", "/history", "Result", "result"),
 ];
+
+/// The page that only a server with a fleet has.
+const FLEET: &str = "/fleet";
 
 const FILES: &[File] = &[
     file!(CSS, "fullclock.css"),
@@ -77,6 +81,7 @@ const FILES: &[File] = &[
     file!(SCRIPT, "dom.js"),
     file!(SCRIPT, "export.js"),
     file!(SCRIPT, "figures.js"),
+    file!(SCRIPT, "fleet.js"),
     file!(SCRIPT, "headline.js"),
     file!(SCRIPT, "heat.js"),
     file!(SCRIPT, "history.js"),
@@ -169,9 +174,11 @@ fn takes_gzip(headers: &HeaderMap) -> bool {
     })
 }
 
-pub(super) fn router() -> Router<Arc<Served>> {
+/// The pages, that of a fleet only where the server has one.
+pub(super) fn router(has_fleet: bool) -> Router<Arc<Served>> {
     let files = FILES.iter().map(|it| (it.path, it.kind, without_comments(it.text)));
-    let pages = PAGES.iter().map(|it| (it.path, HTML, whole(it)));
+    let pages = PAGES.iter().filter(|it| has_fleet || it.path != FLEET);
+    let pages = pages.map(|it| (it.path, HTML, whole(it, has_fleet)));
     files.chain(pages).fold(Router::new(), |router, (path, kind, text)| {
         let sent = Sent::of(kind, text);
         let answer = move |headers: HeaderMap| async move { sent.answer(&headers) };
@@ -195,10 +202,14 @@ fn without_comments(text: &str) -> String {
 }
 
 /// A page in its frame, where it is marked as the one that is looked at.
-fn whole(page: &Page) -> String {
+fn whole(page: &Page, has_fleet: bool) -> String {
     let here = format!("href=\"{}\"", page.marked);
     let main: String = page.main.lines().map(|it| format!("    {it}\n")).collect();
-    include_str!("pages/frame.html")
+    let of_fleet = format!("href=\"{FLEET}\"");
+    let is_there = |line: &&str| has_fleet || !line.contains(&of_fleet);
+    let frame: String =
+        include_str!("pages/frame.html").split_inclusive('\n').filter(is_there).collect();
+    frame
         .replacen(&here, &format!("{here} aria-current=\"page\""), 1)
         .replace("{{title}}", page.title)
         .replace("{{script}}", page.script)
@@ -277,11 +288,19 @@ mod tests {
     #[test]
     fn a_page_is_whole_and_says_where_it_is() {
         for page in &PAGES {
-            let text = whole(page);
+            let text = whole(page, true);
             assert!(!text.contains("{{") && text.matches("<main").count() == 1, "{text}");
             let here = format!("href=\"{}\" aria-current=\"page\"", page.marked);
             assert_eq!((text.matches(&here).count(), text.matches("aria-current").count()), (1, 1));
         }
+    }
+
+    #[test]
+    fn a_server_without_a_fleet_leads_to_no_page_of_one() {
+        let leads = |has_fleet| whole(&PAGES[0], has_fleet).contains(FLEET);
+        assert!(leads(true) && !leads(false));
+        let is_of_fleet = |it: &&Page| it.path == FLEET;
+        assert_eq!(PAGES.iter().filter(is_of_fleet).count(), 1);
     }
 
     #[test]

@@ -77,10 +77,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("engine", &["facts", "fleet", "host", "lab", "rules"]),
     ("web", &["engine", "facts", "fleet", "host", "lab", "report", "rules"]),
     ("mcp", &["engine", "facts", "host", "lab", "report", "rules"]),
-    (
-        "fullclock",
-        &["engine", "facts", "fleet", "host", "lab", "mcp", "report", "rules", "web"],
-    ),
+    ("fullclock", &["engine", "facts", "fleet", "host", "lab", "mcp", "report", "rules", "web"]),
 ];
 
 /// Modules of one crate in layers: each imports from those before it and from none after it.

@@ -89,7 +89,8 @@ impl Page {
     /// A line that groff obeys. A paragraph that begins a section or an item needs none.
     fn request(&mut self, request: &str) {
         let last = self.text.lines().last().unwrap_or_default();
-        let begins = self.text.is_empty() || [".SH", ".SS", ".IP"].iter().any(|it| last.starts_with(it));
+        let begins =
+            self.text.is_empty() || [".SH", ".SS", ".IP"].iter().any(|it| last.starts_with(it));
         if request == ".PP" && begins {
             return;
         }

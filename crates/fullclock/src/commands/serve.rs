@@ -1,10 +1,12 @@
 //! `fullclock serve`: this machine in a browser.
 
+use super::fleet;
 use crate::cli::Arguments;
 use crate::config;
 use crate::output;
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use engine::fleet::{Gathered, prometheus};
 use engine::interrupt::Interrupt;
 use engine::results_folder::results_folder;
 use engine::secret;
@@ -46,6 +48,50 @@ pub(crate) struct ServeArguments {
     /// The folder of results [default: /var/lib/fullclock as root, or ~/.local/state/fullclock]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) results: Option<PathBuf>,
+    #[command(flatten)]
+    fleet: FleetArguments,
+}
+
+/// The engine that the Fleet page asks.
+#[derive(Args, Debug, Default)]
+struct FleetArguments {
+    /// Show a page of the fleet, too, that this Prometheus, VictoriaMetrics, Mimir or Thanos knows: http://prometheus:9090. It is
+    /// asked when somebody looks, at most once a minute
+    #[arg(long, value_name = "URL")]
+    prometheus: Option<String>,
+    /// A file that holds a bearer token for it, or headers as lines `Name: value`: no page shows them
+    #[arg(long, value_name = "FILE", requires = "prometheus")]
+    prometheus_token_file: Option<PathBuf>,
+    /// Trust certificates of the authorities in this PEM file for it, and no others
+    #[arg(long, value_name = "FILE", requires = "prometheus")]
+    prometheus_ca: Option<PathBuf>,
+    /// Only machines whose labels fit: 'cluster="a",rack=~"r1.*"'
+    #[arg(long = "match", value_name = "SELECTOR", requires = "prometheus")]
+    selector: Option<String>,
+    /// Labels that peers have in common, in addition to the CPU model: rack,kernel
+    #[arg(long, value_name = "LABEL", value_delimiter = ',', requires = "prometheus")]
+    by: Vec<String>,
+}
+
+impl FleetArguments {
+    /// The fleet that is asked; `None` where there is none.
+    ///
+    /// Errors: those of the client.
+    fn fleet(&self, arguments: &Arguments) -> Result<Option<web::Fleet>> {
+        let Some(url) = &self.prometheus else { return Ok(None) };
+        let (token, ca) = (self.prometheus_token_file.as_deref(), self.prometheus_ca.as_deref());
+        let client = fleet::client(arguments, url, token, ca)?;
+        let source = client.address().to_string();
+        let (selector, by) = (self.selector.clone(), self.by.clone());
+        let ask = move || {
+            let selector = selector.as_deref();
+            let question = prometheus::Question { selector, ..prometheus::Question::default() };
+            let Gathered { machines, notes, .. } = prometheus::gather(&client, &question)?;
+            let answer = fleet::judge(&machines, fleet::most_told(&machines), &by);
+            Ok(web::Judged { machines, answer, notes })
+        };
+        Ok(Some(web::Fleet { source, ask: Box::new(ask) }))
+    }
 }
 
 /// A browser draws no more often.
@@ -79,7 +125,9 @@ Examples:
                                           other machines sign in with the token
   printf 'Authorization: Bearer %s' \"$(cat /var/lib/fullclock/serve.token)\" |
     curl -H @- http://127.0.0.1:7077/metrics
-                                          no token in the process list";
+                                          no token in the process list
+  fullclock serve --prometheus http://prometheus:9090
+                                          a page of the whole fleet, too";
 
 /// The file of a server's token.
 const TOKEN: &str = "serve.token";
@@ -100,6 +148,7 @@ pub(super) fn run(arguments: &Arguments, options: &ServeArguments) -> Result<Exi
         config: config::read(&arguments.config)?.config,
         speed_probe: !options.no_speed_probe,
         by_cpu: options.per_cpu,
+        fleet: options.fleet.fleet(arguments)?,
     };
     web::serve(served, &interrupt, |at| {
         output::print(&format!("serving http://{at}/\n"))?;
@@ -194,6 +243,7 @@ mod tests {
             no_speed_probe: false,
             per_cpu: false,
             results: None,
+            fleet: FleetArguments::default(),
         };
         match token_file(&options, is_root) {
             Ok(None) => "none".to_owned(),

@@ -154,9 +154,7 @@ fn parse<'a>(open: &dyn Fn() -> Result<Input<'a>, Why>) -> Result<Record, Why> {
 
 /// A result as it was written, and whether it is a journal. What `open` gives is read once, and once more where it is no result
 /// of this version.
-fn parse_as_written<'a>(
-    open: &dyn Fn() -> Result<Input<'a>, Why>,
-) -> Result<(Record, bool), Why> {
+fn parse_as_written<'a>(open: &dyn Fn() -> Result<Input<'a>, Why>) -> Result<(Record, bool), Why> {
     let mut input = open()?;
     let first = first_value::<Record>(&mut input);
     let format = match &first {

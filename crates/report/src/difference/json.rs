@@ -59,7 +59,8 @@ struct UntoldView<'a> {
 ///
 /// Errors: it cannot be written as JSON, which is a bug.
 pub fn json(head: &Head, report: &Report<'_>) -> Result<String> {
-    let figure = |(figure, [a, b]): (Figure, [f64; 2])| FigureView { figure: figure_name(figure), a, b };
+    let figure =
+        |(figure, [a, b]): (Figure, [f64; 2])| FigureView { figure: figure_name(figure), a, b };
     pretty(&DiffDocument {
         opening: head.opening(),
         a: report.names[0],

@@ -235,10 +235,7 @@ mod tests {
             capped.contains("High, capped-frequency: Xen lets the hardware choose level 11 of 49"),
             "{capped}"
         );
-        assert!(
-            capped.contains("Low, power-saving-bias: Xen's energy preference 255"),
-            "{capped}"
-        );
+        assert!(capped.contains("Low, power-saving-bias: Xen's energy preference 255"), "{capped}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The pages in a browser, while nodes race.
 
+use crate::fleet::engine::{Answering, Engine};
 use crate::serve::server::{PATIENCE, Server, race};
 use crate::support::chromium::Tab;
 use serde_json::{Value, json};
@@ -67,12 +68,13 @@ fn has_all(tab: &mut Tab, server: &Server, id: &str) {
 #[test]
 #[ignore = "opens Chromium: cargo xtask test"]
 fn every_page_is_drawn_on_every_width_and_nothing_is_complained_of() {
-    let server = Server::start(&[]);
+    let engine = Engine::start(Answering::Fleet);
+    let server = Server::start(&["--prometheus", &engine.url()]);
     let mut racing = race(server.results.path(), "1s");
     let result = format!("/result?id={}", server.running());
     assert!(racing.0.wait().unwrap().success());
     let mut tab = Tab::empty();
-    for page in ["/", "/race", "/audit", "/history", &result] {
+    for page in ["/", "/race", "/audit", "/fleet", "/history", &result] {
         for (width, scheme) in [(400, "light"), (1280, "dark"), (3840, "light")] {
             let size =
                 json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });

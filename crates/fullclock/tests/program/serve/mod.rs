@@ -1,6 +1,7 @@
 //! `fullclock serve`, asked by programs and by a browser.
 
 mod browser;
+mod fleet;
 mod load;
 mod requests;
 mod server;
