@@ -4,6 +4,8 @@
 //! on one of them ran on others: it goes to those whose tasks ran for longer than is known, so that the run time of a task over
 //! all CPUs stays what the kernel counted of it. What is then left without a task was that of tasks that ended.
 
+mod strangers;
+
 use super::amount::part;
 use super::evidence::{EndedTasks, Evidence};
 use super::owner::Owner;
@@ -44,6 +46,7 @@ impl Settlement {
         let cpus = evidence.cpus.and(&evidence.interval.cpus());
         let counted = scope.counted(&cpus);
         let mut traced = scope.traced(&cpus);
+        scope.hold_strangers(&cpus, &mut traced);
         let by_counts = scope.better_by_counts(&counted, &traced);
         let untraced_ns = traced.values().map(|it| it.own_ns).fold(0, u64::saturating_add);
         let untraced_ns = if by_counts.is_empty() { untraced_ns } else { 0 };
@@ -306,6 +309,20 @@ impl Scope<'_, '_> {
         traced
     }
 
+    /// What came while tasks ran and is in their own counts, too.
+    fn interrupted_ns(&self, share: &Share) -> u64 {
+        let is_left_out = self.accounting.leaves_out_interrupts == Ok(true);
+        share.interrupted.filter(|_| !is_left_out).map_or(0, |it| it.ns)
+    }
+
+    /// What was stolen of a CPU's time and is not in the tasks' own counts.
+    fn kept_out_ns(&self, cpu: u32) -> u64 {
+        match self.accounting.leaves_out_steal {
+            Ok(true) => stolen(self.evidence, cpu, self.wall_ns).map_or(0, |it| it.ns),
+            _ => 0,
+        }
+    }
+
     /// How long tasks ran while the trace of `cpu` did not tell who ran, and whether that is so, or at most so.
     ///
     /// The sum over all tasks holds the interrupts that came in them, unless the tasks' clock leaves those out; the same of
@@ -349,15 +366,9 @@ impl Scope<'_, '_> {
         let mut shown_ns = 0u64;
         for (cpu, it) in traced {
             let mine_ns = it.times.ns_of(Owner::Asked);
-            let interrupted = it.times.of(Owner::Asked).filter_map(|it| it.interrupted);
-            if self.accounting.leaves_out_interrupts != Ok(true) {
-                let ns = sum(&mut interrupted.map(|it| it.ns));
-                shown_ns = shown_ns.saturating_add(ns);
-            }
-            let stolen_ns = match self.accounting.leaves_out_steal {
-                Ok(true) => stolen(self.evidence, *cpu, self.wall_ns).map_or(0, |it| it.ns),
-                _ => 0,
-            };
+            let mut interrupted = it.times.of(Owner::Asked).map(|it| self.interrupted_ns(it));
+            shown_ns = shown_ns.saturating_add(sum(&mut interrupted));
+            let stolen_ns = self.kept_out_ns(*cpu);
             // Of the stolen time, what was taken from them.
             let stolen_ns = part(stolen_ns, mine_ns, it.times.ns().saturating_add(it.lost_ns));
             shown_ns = shown_ns.saturating_add(mine_ns.saturating_sub(stolen_ns));

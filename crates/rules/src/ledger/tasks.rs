@@ -310,7 +310,7 @@ impl TaskIndex {
 impl TaskIndex {
     /// A task that neither sample shows: it came and went between them. Only workers of the kernel do so beside tasks
     /// of users.
-    fn unknown(&self, tid: i32, comm: &Comm) -> (Owner, String) {
+    pub(super) fn unknown(&self, tid: i32, comm: &Comm) -> (Owner, String) {
         let name = if comm.is_empty() { format!("task {tid}") } else { comm.to_string() };
         let kin = u32::try_from(tid).ok().and_then(|it| self.kin.get(&it)).copied();
         let owner = match kin {

@@ -56,8 +56,10 @@ The time of users' tasks that were not requested, by name: what the CPUs gave to
 command every task of a user counts as useful, and nothing is entered here.
 
 ## How it is measured
-By traced switches; else by run times in /proc/PID/task/TID/schedstat, each on the CPU that the task last ran on; where all
-CPUs are accounted for, what is more there than all tasks ran goes to CPUs where they ran for longer than is known. What is
+By traced switches. Where all CPUs are traced, each name gets what the kernel counted of its tasks: a task that preempts another
+one counts from the moment at which it is woken, and a trace shows the switch, microseconds later. Else by run times in
+/proc/PID/task/TID/schedstat, each on the CPU that the task last ran on; where all CPUs are accounted for, what is more there
+than all tasks ran goes to CPUs where they ran for longer than is known. What is
 left is that of tasks that ended: of the chosen process or command as much as its own times say (wait4(2), /proc/PID/stat),
 of other tasks the rest, without names.
 

@@ -112,6 +112,33 @@ fn time_that_a_trace_gave_to_a_stranger_is_that_of_the_chosen_who_are_known_to_h
 }
 
 #[test]
+fn what_a_trace_gave_to_a_preempted_stranger_is_that_of_the_one_who_was_counted_to_have_run() {
+    let text = |count: &str, exits: &str| {
+        let changes = [
+            ("task 10 postgres 560000000", "task 10 postgres 460000000\ntask 12 gzip 100000000"),
+            ("postgres user 0 578000000 900000000", count),
+            (
+                "task 20 20 fullclock user 0 0 0",
+                "task 12 12 gzip user 0 0 0\ntask 20 20 fullclock user 0 0 0",
+            ),
+            ("observer 20", "observer 20\nchosen 11"),
+        ];
+        replaced(&replaced(SECOND, &changes), &[("observer 20", &format!("observer 20{exits}"))])
+    };
+    let gzip = "\ntask 12 12 gzip user 0 60000000 0";
+    let both = text(&format!("postgres user 0 500000000 0{gzip}"), "");
+    let others = loss("other-tasks", &both);
+    assert!(others.contains("postgres 500.0 ms") && others.contains("gzip 60.0 ms"), "{others}");
+    // Of one that ended the kernel reports.
+    let ended = text("postgres user 0 500000000 0", "\nexit 12 12 1 60000000 0");
+    assert_eq!(loss("other-tasks", &ended), others);
+    let right = text(&format!("postgres user 0 460000000 0{}", gzip.replace("60", "100")), "");
+    let others = loss("other-tasks", &right);
+    assert!(others.contains("postgres 460.0 ms") && others.contains("gzip 100.0 ms"), "{others}");
+    assert_eq!(unexplained(&both), unexplained(&right));
+}
+
+#[test]
 fn the_tasks_own_counts_are_better_than_a_trace_that_lost_sight_of_more() {
     let useful = loss("useful", &with_sum(&replaced(SECOND, LOST), "688000000"));
     assert!(useful.contains("by counter"), "{useful}");
