@@ -55,3 +55,62 @@ fn rank(kind: Kind) -> u8 {
         Kind::Fact => 3,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::columns::columns;
+    use crate::machine::{Attribute, Machine};
+
+    fn machine(attributes: &[(Kind, &str, &str)]) -> Machine {
+        let attributes = attributes.iter().map(|(kind, name, value)| Attribute {
+            kind: *kind,
+            name: (*name).into(),
+            value: (*value).into(),
+        });
+        Machine { name: "db".into(), figures: Vec::new(), attributes: attributes.collect() }
+    }
+
+    fn said(machines: &[Machine], inside: &[usize], outside: &[usize]) -> Vec<String> {
+        let found = contrast(&columns(machines), inside, outside, |_| true);
+        let words = |it: Telling| {
+            let Telling { attribute, inside, of_inside, outside, of_outside } = it;
+            let name = format!("{} {}", attribute.name, attribute.value);
+            format!("{name}: {inside} of {of_inside}, {outside} of {of_outside}")
+        };
+        found.into_iter().map(words).collect()
+    }
+
+    #[test]
+    fn what_is_rare_outside_is_told_and_what_is_unknown_is_not_counted() {
+        let slow = [
+            (Kind::Fact, "cmdline", "idle=poll"),
+            (Kind::Label, "bios_version", "1.0"),
+            (Kind::Finding, "smi-storm", "high"),
+            (Kind::Setting, "no_turbo", "1"),
+        ];
+        let healthy = [(Kind::Label, "bios_version", "1.0"), (Kind::Setting, "no_turbo", "0")];
+        let partly = [(Kind::Label, "bios_version", "2.0"), (Kind::Setting, "no_turbo", "1")];
+        let machines = [
+            machine(&slow),
+            machine(&slow),
+            machine(&healthy),
+            machine(&healthy),
+            machine(&partly),
+        ];
+        assert_eq!(
+            said(&machines, &[0, 1], &[2, 3, 4]),
+            ["smi-storm high: 2 of 2, 0 of 3", "no_turbo 1: 2 of 2, 1 of 3"],
+            "nobody else tells of a command line, and most have the BIOS"
+        );
+    }
+
+    #[test]
+    fn a_few_are_told_at_most() {
+        let names: Vec<String> = (0..30).map(|it| format!("key-{it}")).collect();
+        let with = |value| {
+            machine(&names.iter().map(|it| (Kind::Fact, it.as_str(), value)).collect::<Vec<_>>())
+        };
+        assert_eq!(said(&[with("a"), with("b")], &[0], &[1]).len(), MOST);
+    }
+}

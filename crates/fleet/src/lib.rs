@@ -23,6 +23,7 @@ mod same;
 mod scene;
 mod screen;
 mod slow;
+mod tail;
 mod trimmed;
 
 pub use answer::{Answer, Contrast, Explanation, Group, Slow, Subject, Telling, TooFew};

@@ -1,8 +1,9 @@
 //! Which single machines are slow.
 
-use crate::chance::{believed, t_above, t_limit};
+use crate::chance::believed;
 use crate::cohort::FALSE;
 use crate::scene::Scene;
+use crate::tail::Tail;
 
 /// Smaller losses are no accusation, however certain: figures of a minute move by that much with load and temperature. Healthy
 /// processors of one model differ by more in some fleets (Acun et al., ICS 2016: up to 16 % under turbo), which their spread shows.
@@ -14,7 +15,8 @@ pub(crate) struct Tested {
     pub(crate) machine: usize,
     pub(crate) spreads: f64,
     pub(crate) lost: f64,
-    chance: f64,
+    /// How far it is below the others, in what that is known to, and with how many degrees of freedom.
+    below: (f64, f64),
 }
 
 /// Who is slow, and what it takes.
@@ -23,6 +25,7 @@ pub(crate) struct Verdicts {
     pub(crate) tested: usize,
     /// What another machine that nothing explains would have to reach to be slow, too.
     least_chance: f64,
+    tail: Tail,
 }
 
 /// Tests every machine of every group that has healthy ones.
@@ -35,14 +38,17 @@ pub(crate) fn verdicts(scene: &Scene<'_>) -> Verdicts {
     let n_machines = scene.peers.values.len();
     let tested: Vec<Tested> = (0..n_machines).filter_map(|it| test(scene, it)).collect();
     let is_open = |it: &&Tested| scene.is_open[it.machine];
-    let mut chances: Vec<f64> = tested.iter().filter(is_open).map(|it| it.chance).collect();
+    let open = tested.iter().filter(is_open);
+    let tail = Tail::of(open.clone().map(|it| it.below));
+    let chance = |it: &Tested| if it.lost < LEAST_LOSS { 1.0 } else { tail.chance(it.below) };
+    let mut chances: Vec<f64> = open.map(chance).collect();
     let limit = believed(&mut chances, FALSE).unwrap_or(0.0);
     let n_slow = chances.iter().filter(|it| **it <= limit).count();
     let least_chance = FALSE * (n_slow + 1) as f64 / tested.len().max(1) as f64;
-    let is_slow = |it: &&Tested| it.chance <= if is_open(it) { limit } else { least_chance };
+    let is_slow = |it: &&Tested| chance(it) <= if is_open(it) { limit } else { least_chance };
     let mut slow: Vec<Tested> = tested.iter().filter(is_slow).copied().collect();
     slow.sort_by(|a, b| b.lost.total_cmp(&a.lost).then(a.machine.cmp(&b.machine)));
-    Verdicts { slow, tested: tested.len(), least_chance }
+    Verdicts { slow, tested: tested.len(), least_chance, tail }
 }
 
 fn test(scene: &Scene<'_>, machine: usize) -> Option<Tested> {
@@ -50,10 +56,9 @@ fn test(scene: &Scene<'_>, machine: usize) -> Option<Tested> {
     let healthy = scene.healthy.get(group).copied().flatten()?;
     let value = scene.peers.values[machine];
     let lost = -(value - healthy.centre).exp_m1();
-    let (below, degrees) = healthy.below(value, scene.is_reference(machine));
+    let below = healthy.below(value, scene.is_reference(machine));
     let spreads = (healthy.centre - value) / healthy.spread;
-    let chance = if lost < LEAST_LOSS { 1.0 } else { t_above(below, degrees) };
-    Some(Tested { machine, spreads, lost, chance })
+    Some(Tested { machine, spreads, lost, below })
 }
 
 impl Verdicts {
@@ -61,7 +66,8 @@ impl Verdicts {
     pub(crate) fn detectable(&self, scene: &Scene<'_>, group: usize) -> Option<f64> {
         let healthy = scene.healthy[group]?;
         let n = healthy.n as f64;
-        let far = t_limit(self.least_chance, n - 1.0) * healthy.spread * (1.0 + 1.0 / n).sqrt();
+        let spreads = self.tail.limit(self.least_chance, n - 1.0) * (1.0 + 1.0 / n).sqrt();
+        let far = spreads * healthy.spread;
         Some((-(-far).exp_m1()).max(LEAST_LOSS))
     }
 }
