@@ -99,13 +99,16 @@ fn ask(
     client.get("/api/v1/query", &[("query", &query.text)])?.json(Vector { each })
 }
 
+/// What to do where a server has no API of Prometheus.
+const NO_ENGINE: &str = "is it an engine that speaks PromQL? Its address is what is before /api/v1/query, as in http://HOST:9090 \
+                         (Prometheus), http://HOST:8428 (VictoriaMetrics) or https://HOST/prometheus (Mimir)";
+
 /// A failure, with what it means for an engine.
 fn explained(failure: Failure, query: &Query, queries: &Queries) -> Error {
     let advice = match &failure.problem {
-        Problem::NotFound { .. } => {
-            "is it an engine that speaks PromQL? Its address is what is before /api/v1/query, as in http://HOST:9090 (Prometheus), \
-             http://HOST:8428 (VictoriaMetrics) or https://HOST/prometheus (Mimir)"
-        }
+        Problem::NotFound { .. } => NO_ENGINE,
+        // VictoriaMetrics' words for a path that it does not have.
+        Problem::Refused { told, .. } if told.contains("unsupported path") => NO_ENGINE,
         Problem::NotJson { .. } | Problem::Redirected { .. } => {
             "is it the address of the engine itself, and not of a page or a sign-in before it?"
         }

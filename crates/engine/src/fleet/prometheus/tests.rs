@@ -213,6 +213,9 @@ fn what_is_no_engine_is_asked_whether_it_is_one() {
     let fake = Fake::start(|_| Reply::of("404 Not Found", "text/plain", "404 page not found"));
     let said = refused(&fake, None);
     assert!(said.starts_with("ENGINE has no /api/v1/query (404): is it an engine"), "{said}");
+    let told = "requestURI: /x/api/v1/query; unsupported path requested: \"/x/api/v1/query\"";
+    let fake = Fake::start(move |_| Reply::of("400 Bad Request", "text/plain", told));
+    assert!(refused(&fake, None).contains("is it an engine that speaks PromQL?"));
     let fake = Fake::start(|_| Reply::of("200 OK", "text/html", "<!doctype html><title>Grafana"));
     let said = refused(&fake, None);
     assert!(said.contains("<!doctype html>") && said.contains("sign-in"), "{said}");
