@@ -41,7 +41,9 @@ impl Address {
         let (Some(authority), Some(host)) = (uri.authority(), uri.host()) else {
             return Err(refused("it names no host"));
         };
-        if host.is_empty() || authority.port().is_some() != authority.port_u16().is_some() {
+        // A port that is too large, or none behind a colon, is no port to the parser.
+        let has_port = authority.as_str().len() > host.len();
+        if host.is_empty() || has_port != authority.port_u16().is_some() {
             return Err(refused("expected a host, and a port below 65536"));
         }
         let path = uri.path().trim_end_matches('/');
@@ -151,6 +153,7 @@ mod tests {
             ("ftp://prom", "expected http://HOST:PORT"),
             ("http://", "it is not a URL"),
             ("http://prom:99999", "a port below 65536"),
+            ("http://prom:/x", "a port below 65536"),
             ("http://prom/graph?g0.expr=up", "leave out what follows ?"),
             ("http://prom/a b", "it is not a URL"),
         ] {

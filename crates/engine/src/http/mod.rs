@@ -65,7 +65,8 @@ impl Default for Options {
     }
 }
 
-/// A client of one server. A connection is kept for the next exchange where the server allows it.
+/// A client of one server. Each exchange has a connection of its own: one that is kept may be closed by the server at the moment when the
+/// next request is sent, which looks as if the server had failed.
 pub struct Client {
     agent: Agent,
     address: Address,
@@ -84,6 +85,7 @@ impl Client {
         let config = Agent::config_builder()
             .timeout_global(Some(options.deadline))
             .http_status_as_error(false)
+            .max_idle_connections(0)
             .max_redirects(0)
             .max_redirects_will_error(false)
             .max_response_header_size(LARGEST_HEADERS)

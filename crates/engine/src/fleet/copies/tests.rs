@@ -20,7 +20,7 @@ model : 85
 model name : Intel(R) Xeon(R) Gold 6330 CPU @ 2.00GHz
 stepping : 7
 microcode : 0x5003604
-flags : acpi ida tsc
+flags : acpi ida tsc aperfmperf
 //- /proc/cmdline
 BOOT_IMAGE=/vmlinuz root=UUID=1 ro isolcpus=1 mitigations=off nohz_full=1
 //- /proc/sys/kernel/osrelease
