@@ -113,7 +113,7 @@ fn since(text: &str) -> Result<Duration, String> {
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   fullclock fleet --prometheus http://prometheus:9090
-  fullclock fleet --prometheus https://mimir/prometheus --token-file /etc/f.token
+  fullclock fleet --prometheus https://mimir/prometheus --token-file token
   fullclock fleet --prometheus http://prom:9090 --match 'cluster=\"a\"' --since 1d
   fullclock fleet captures/ sosreports.tar     no engine: files that you have
   fullclock fleet --ssh hosts.txt --sudo       captures by ssh, 16 at a time
