@@ -51,8 +51,8 @@ const NAMED: usize = 5;
 
 /// The whole document.
 pub fn document(report: &Report<'_>) -> Document {
-    let n = grouped(report.machines.len() as u64);
-    let mut document = Document::new(format!("fullclock fleet: {n} machines of {}", report.source));
+    let n = words::machines(report.machines.len());
+    let mut document = Document::new(format!("fullclock fleet: {n} of {}", report.source));
     let losses = Losses::of(report.answer);
     document.paragraph(Text::strong(words::verdict(report, &losses)));
     let explained = losses.explained.iter().copied().chain(std::iter::repeat(0.0));
