@@ -1,6 +1,5 @@
 //! Why an exchange with a server failed, and what to do about it.
 
-use super::address::Address;
 use rustls::CertificateError;
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -105,12 +104,9 @@ pub enum Problem {
 }
 
 impl Problem {
-    pub(super) fn of(self, address: &Address) -> Failure {
-        Failure { server: address.to_string(), problem: self }
-    }
-
-    pub(super) fn of_text(self, text: &str) -> Failure {
-        Failure { server: text.to_owned(), problem: self }
+    /// Met at this server: its address, or what the user wrote instead of one.
+    pub(super) fn of(self, server: impl fmt::Display) -> Failure {
+        Failure { server: server.to_string(), problem: self }
     }
 }
 
