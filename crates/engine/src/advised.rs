@@ -63,15 +63,16 @@ pub fn watched(
     today: &str,
     look: Look<'_>,
 ) -> Result<(HostView, Audit)> {
+    let Look { time, interrupt, tell } = look;
     let answered = Answered::new(source);
     let mut host = host::view(&answered);
     refuse_nothing(&answered, name)?;
     host.thresholds = config.thresholds.clone();
     let open = rules::diagnosis::sights(&rules::audit::audit(&host));
-    let watch = Watch::of(&host, &open, look.time);
-    (look.tell)(&watch.cost());
+    let watch = Watch::of(&host, &open, time);
+    tell(&watch.cost());
     if !watch.is_empty() {
-        watch.run(&answered, &mut host, &mut |time| look.interrupt.wait(time));
+        watch.run(&answered, &mut host, &mut |time| interrupt.wait(time));
     }
     let audit = audit_of_site(&answered, &mut host, config, today);
     Ok((host, audit))

@@ -127,7 +127,7 @@ impl Watch {
         let time = Duration::from_nanos(clock::raw_ns().saturating_sub(began));
         read(&self.counts);
         let later = self.clocks(source, host);
-        self.keep_clocks(host, clocks, later);
+        keep_clocks(host, clocks, later);
         let last = self.ends(source, host);
         host.throttling = last.throttling;
         host.plr = last.plr;
@@ -172,40 +172,6 @@ impl Watch {
         let all = self.clocks.iter().cloned().chain(feedback);
         all.map(|it| (it.clone(), it.read(source))).collect()
     }
-
-    fn keep_clocks(&self, host: &mut HostView, first: Vec<Reading>, last: Vec<Reading>) {
-        let both = |((counter, first), (_, last)): (Reading, Reading)| {
-            let text = first.and_then(|first| Ok(format!("{first}\n{}\n", last?)));
-            (counter, text)
-        };
-        let seen: Vec<Reading> = first.into_iter().zip(last).map(both).collect();
-        let looks = &mut host.delivered.looks;
-        let mut kept: BTreeMap<u32, Fact<Look>> =
-            looks.iter().map(|(cpu, it)| (cpu, it.clone())).collect();
-        let mut of_feedback: BTreeMap<String, Fact<Counts>> = BTreeMap::new();
-        for (counter, text) in seen {
-            match &counter {
-                Counter::Clocks(cpu) => {
-                    let look = text.and_then(|text| parsed(&counter, &text, Look::parse));
-                    kept.insert(*cpu, look);
-                }
-                Counter::File(path) => {
-                    let rise = text.and_then(|text| parsed(&counter, &text, Counts::parse_rise));
-                    of_feedback.insert(path.clone(), rise);
-                }
-            }
-        }
-        *looks = kept.into_iter().collect();
-        let feedback = |(cpu, it): (u32, &Fact<Feedback>)| (cpu, it.clone());
-        let mut all: Vec<(u32, Fact<Feedback>)> =
-            host.delivered.feedback.iter().map(feedback).collect();
-        for it in all.iter_mut().filter_map(|(_, it)| it.as_mut().ok()) {
-            if let Some(rise) = of_feedback.remove(&it.path("feedback_ctrs")) {
-                it.look = rise;
-            }
-        }
-        host.delivered.feedback = all.into_iter().collect();
-    }
 }
 
 /// Those that tell what holds the clock down at the moment.
@@ -214,6 +180,41 @@ fn signals(host: &HostView) -> Vec<&'static Register> {
     let own = [&intel::THERM_STATUS, &intel::PACKAGE_THERM_STATUS];
     let is_intel = host.cpuinfo.as_ref().is_ok_and(CpuInfo::is_intel);
     own.into_iter().chain(reasons).filter(|_| is_intel).collect()
+}
+
+/// Both readings of each clock, as a look of the host has them.
+fn keep_clocks(host: &mut HostView, first: Vec<Reading>, last: Vec<Reading>) {
+    let both = |((counter, first), (_, last)): (Reading, Reading)| {
+        let text = first.and_then(|first| Ok(format!("{first}\n{}\n", last?)));
+        (counter, text)
+    };
+    let seen: Vec<Reading> = first.into_iter().zip(last).map(both).collect();
+    let looks = &mut host.delivered.looks;
+    let mut kept: BTreeMap<u32, Fact<Look>> =
+        looks.iter().map(|(cpu, it)| (cpu, it.clone())).collect();
+    let mut of_feedback: BTreeMap<String, Fact<Counts>> = BTreeMap::new();
+    for (counter, text) in seen {
+        match &counter {
+            Counter::Clocks(cpu) => {
+                let look = text.and_then(|text| parsed(&counter, &text, Look::parse));
+                kept.insert(*cpu, look);
+            }
+            Counter::File(path) => {
+                let rise = text.and_then(|text| parsed(&counter, &text, Counts::parse_rise));
+                of_feedback.insert(path.clone(), rise);
+            }
+        }
+    }
+    *looks = kept.into_iter().collect();
+    let feedback = |(cpu, it): (u32, &Fact<Feedback>)| (cpu, it.clone());
+    let mut all: Vec<(u32, Fact<Feedback>)> =
+        host.delivered.feedback.iter().map(feedback).collect();
+    for it in all.iter_mut().filter_map(|(_, it)| it.as_mut().ok()) {
+        if let Some(rise) = of_feedback.remove(&it.path("feedback_ctrs")) {
+            it.look = rise;
+        }
+    }
+    host.delivered.feedback = all.into_iter().collect();
 }
 
 /// Where they were read already, on a CPU that may be interrupted.

@@ -23,6 +23,9 @@ use facts::counters::{Counters, Family};
 use facts::{Fact, Hertz, HostView};
 use std::collections::BTreeMap;
 
+/// What is counted over an interval, part by part.
+pub type Measure = fn(&Interval) -> Fact<Vec<Series>>;
+
 /// One thing that is counted of a host.
 pub struct Counter {
     /// What it is called, without the prefix of the program and without `_total`; ends in its unit, if it has one.
@@ -36,9 +39,9 @@ pub struct Counter {
     /// The families it is made of.
     pub families: &'static [Family],
     /// What an interval adds to it, in its unit.
-    pub measure: fn(&Interval) -> Fact<Vec<Series>>,
+    pub measure: Measure,
     /// The same from boot to the end of the interval; `None` where the kernel does not keep it.
-    pub since_boot: Option<fn(&Interval) -> Fact<Vec<Series>>>,
+    pub since_boot: Option<Measure>,
 }
 
 /// A part of a counter.

@@ -79,7 +79,7 @@ fn skipped(path: &Path, error: &Error) -> Skipped {
     let name = path.display().to_string();
     let why = format!("{error:#}");
     // Errors of files begin with the name.
-    let why = why.strip_prefix(&name).map(|it| it.trim_start_matches([':', ' '])).unwrap_or(&why);
+    let why = why.strip_prefix(&name).map_or(&*why, |it| it.trim_start_matches([':', ' ']));
     Skipped { why: why.to_owned(), name }
 }
 

@@ -9,19 +9,19 @@ const SCHEMA: &str = include_str!("../../../../../schemas/diff-1.json");
 
 /// A capture of two CPUs with this governor and BIOS.
 fn capture(governor: &str, bios: &str) -> String {
-    let mut text = "fullclock capture 1\n//- /sys/devices/system/cpu/online\n0-1\n\
-        //- /sys/class/dmi/id/bios_version\n"
-        .to_owned();
-    text += bios;
-    text += "\n//- /sys/devices/system/cpu/cpufreq/\npolicy0\npolicy1\n";
-    for cpu in 0..2 {
+    let policy = |cpu: u32| {
         let policy = format!("/sys/devices/system/cpu/cpufreq/policy{cpu}");
-        text += &format!(
+        format!(
             "//- {policy}/affected_cpus\n{cpu}\n//- {policy}/scaling_driver\nacpi-cpufreq\n\
              //- {policy}/scaling_governor\n{governor}\n"
-        );
-    }
-    text
+        )
+    };
+    let policies: String = (0..2).map(policy).collect();
+    format!(
+        "fullclock capture 1\n//- /sys/devices/system/cpu/online\n0-1\n\
+         //- /sys/class/dmi/id/bios_version\n{bios}\n\
+         //- /sys/devices/system/cpu/cpufreq/\npolicy0\npolicy1\n{policies}"
+    )
 }
 
 fn kept(files: &[(&str, String)]) -> TempDir {

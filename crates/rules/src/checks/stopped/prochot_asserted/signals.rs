@@ -53,7 +53,7 @@ impl<'a> Signals<'a> {
                 let is_active = |it: u64| cause.is_active(it);
                 let began = cause.rose(value, readings.last());
                 match readings.shown(&is_active, began) {
-                    Some(shown) => self.add_live((*severity, cause.name), register, cpu, shown),
+                    Some(shown) => self.add_live((*severity, cause.name), register, cpu, &shown),
                     None if *cause == PROCHOT && PROCHOT.was_logged(value) => {
                         self.add((Severity::Low, true, PROCHOT.name), register, cpu, value);
                     }
@@ -82,7 +82,7 @@ impl<'a> Signals<'a> {
                     _ => Severity::Low,
                 };
                 if let Some(shown) = readings.shown(&is_active, began) {
-                    self.add_live((severity, reason.name), layout.register, cpu, shown);
+                    self.add_live((severity, reason.name), layout.register, cpu, &shown);
                 } else if layout.logged(value).any(|it| it == reason) {
                     let is_prochot = reason.kind == Kind::Prochot;
                     let severity = if is_prochot { Severity::Low } else { Severity::Info };
@@ -116,7 +116,7 @@ impl<'a> Signals<'a> {
         (severity, name): (Severity, &'static str),
         register: &Register,
         cpu: u32,
-        shown: Shown,
+        shown: &Shown,
     ) {
         let (n, of) = shown.readings;
         let comes_and_goes = 2 * n < of && severity == Severity::High;
