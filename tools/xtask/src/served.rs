@@ -127,7 +127,8 @@ fn against_the_ledger(results: &Path) -> Result<()> {
             let name = format!("fullclock_ledger_cpu_seconds_total{{line=\"{line}\"}} ");
             figures.lines().find_map(|it| it.strip_prefix(&name)?.parse::<f64>().ok())
         };
-        Some(of(&after)? - of(&before)?)
+        // A line has no series before it is first known, and then what it has since.
+        Some(of(&after)? - of(&before).unwrap_or(0.0))
     };
     let capacity = gained("capacity").context("the counters have no capacity")?;
     let parts: f64 = LOSSES.iter().filter_map(|it| gained(it.id)).sum();
