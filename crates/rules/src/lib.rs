@@ -17,6 +17,7 @@ pub mod curve;
 pub mod diagnosis;
 pub mod documentation;
 pub mod finding;
+pub mod host_labels;
 pub mod hypervisors;
 pub mod interval;
 mod kernel_threads;

@@ -3,7 +3,8 @@
 use super::audits::Audited;
 use engine::sampling::{SpeedProbe, Watched, Yardstick};
 use facts::{CpuSet, Hertz, HostView};
-use report::metrics::{Told, host_labels, page};
+use report::metrics::{Told, page};
+use rules::host_labels::host_labels;
 use rules::totals::Totals;
 use rules::watch::Reading;
 use std::sync::{Mutex, PoisonError};

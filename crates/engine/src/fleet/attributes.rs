@@ -6,14 +6,14 @@
 
 use super::told::Told;
 use facts::change::Controls;
-use facts::cpu::cpufreq::Policy;
 use facts::msr::{Register, amd, intel};
 use facts::system::boot_line::BootLine;
-use facts::{CpuSet, Fact, HostView};
+use facts::{CpuSet, HostView, Missing};
 use fleet::Kind;
 use host::Source;
 use lab::record::Fingerprint;
 use rules::audit::Audit;
+use rules::host_labels::host_labels;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Questions of a fingerprint that are labels.
@@ -98,7 +98,7 @@ const REGISTERS: [&Register; 15] = [
 
 /// All of a host that was looked at: its labels, findings, settings and facts.
 pub(super) fn of_host(told: &mut Told, source: &dyn Source, host: &HostView, audit: &Audit) {
-    labels(told, source, host);
+    labels(told, host);
     findings(told, audit);
     of_fingerprint(told, &Fingerprint::of(host));
     let reads: Vec<&str> = rules::settings::reads()
@@ -123,35 +123,12 @@ pub(super) fn of_host(told: &mut Told, source: &dyn Source, host: &HostView, aud
     }
 }
 
-/// The labels of `fullclock_host_info`: several values of one machine are separated by commas.
-fn labels(told: &mut Told, source: &dyn Source, host: &HostView) {
-    let mut add = |name: &str, value: &str| told.add(Kind::Label, name, value);
-    if let Ok(info) = &host.cpuinfo {
-        add("cpu_model", &info.model_name);
-        add("microcode", &joined(info.microcode.known().map(|(_, it)| format!("{it:#x}"))));
+/// The labels of `fullclock_host_info`. A copy does not tell the firmware of the management controller.
+fn labels(told: &mut Told, host: &HostView) {
+    let controller = Err(Missing::not_collected("the controller's firmware"));
+    for (name, value) in host_labels(host, &controller) {
+        told.add(Kind::Label, name, &value);
     }
-    let dmi = &host.dmi;
-    let board = source.text("/sys/class/dmi/id/board_name");
-    for (name, fact) in [
-        ("bios_vendor", &dmi.firmware_vendor),
-        ("bios_version", &dmi.firmware_version),
-        ("bios_date", &dmi.firmware_date),
-        ("board", &board),
-        ("product", &dmi.product),
-        ("kernel", &host.kernel.release),
-    ] {
-        add(name, fact.as_deref().unwrap_or_default());
-    }
-    add("cpufreq_driver", &of_policies(host, |it| &it.driver));
-    add("governor", &of_policies(host, |it| &it.governor));
-    if let Ok(hypervisor) = &host.platform.hypervisor {
-        add("hypervisor", hypervisor.as_deref().unwrap_or("none"));
-    }
-}
-
-fn of_policies(host: &HostView, value: fn(&Policy) -> &Fact<String>) -> String {
-    let policies = host.cpufreq.policies.as_deref().unwrap_or_default();
-    joined(policies.iter().filter_map(|it| value(it).clone().ok()))
 }
 
 /// Each value once, in order.

@@ -7,7 +7,8 @@ use anyhow::Result;
 use clap::Args;
 use engine::{advised, told};
 use host::Live;
-use report::metrics::{Findings, Told, host_labels, page};
+use report::metrics::{Findings, Told, page};
+use rules::host_labels::host_labels;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
