@@ -79,12 +79,14 @@
             '{{ $labels.instance }}: kernel thread {{ $labels.thread }} polls and takes {{ $value | humanizePercentage }} of a CPU',
             'kipmi polls the management controller while an agent reads sensors. `fullclock ipmi tune` measures which limit pays on this machine. Before Linux 5.4 the thread takes all of a CPU meanwhile, and a limit gives most of it back. Since 5.4 it sleeps between polls, and a limit gives back little: each wait beyond it lasts one tick (1 ms at 1000 Hz, 4 ms at 250 Hz, 10 ms at 100 Hz), so a sweep of the sensors takes longer. Asking less often helps on every kernel.',
           ),
-          // The sums of `fullclock metrics` lack CPUs that are offline: one that comes or goes is no event.
+          // The sums of `fullclock metrics` lack CPUs that are offline: one that comes or goes is no event. A new `serve` begins at what the
+          // kernel has counted since boot, which can be less than what the one before had added up.
           alert(
             'FullclockThrottled',
-            '%s > 0.01 unless on (job, instance) changes(%s[10m]) > 0' % [
+            '%s > 0.01 unless on (job, instance) (changes(%s[10m]) > 0 or changes(%s[10m]) > 0)' % [
               rate('fullclock_throttle_seconds_total', 'level="package"'),
               of('fullclock_online_cpus'),
+              of('fullclock_start_time_seconds'),
             ],
             '10m',
             'warning',

@@ -48,10 +48,11 @@
             record: 'instance:fullclock_busy:ratio_rate5m',
             expr: '1 - sum without (line) (instance_line:fullclock_ledger:ratio_rate5m{line="idle"})',
           },
-          // By the cycles of all busy CPUs where they are counted, which no scrape misses; else what scrapes saw.
+          // By the cycles of all CPUs where they are counted, which no scrape misses, and the machine works: the clock of waking up says nothing.
+          // Else what scrapes saw of busy CPUs.
           {
             record: 'instance:fullclock_clock:ratio_rate5m',
-            expr: 'rate(%s[5m]) / rate(%s[5m]) or sum without (quantile) (avg_over_time(%s[5m]))' % [
+            expr: '(rate(%s[5m]) / rate(%s[5m]) and on (job, instance) instance:fullclock_busy:ratio_rate5m > 0.05) or sum without (quantile) (avg_over_time(%s[5m]))' % [
               of('fullclock_busy_cycles_total'),
               of('fullclock_reference_cycles_total'),
               of('fullclock_clock_ratio', 'quantile="0.5"'),

@@ -47,6 +47,8 @@ pub struct Held {
     pub action: Option<&'static str>,
     /// Whether it is a setting that is at a limit which another one gave it.
     pub is_at_limit: bool,
+    /// Whether it held the clock down for at least half of the time for which it was watched.
+    pub is_lasting: bool,
     /// When it was seen.
     pub moment: Moment,
     /// For how long it was watched and did not happen again, where it was seen at some time since boot.
@@ -302,6 +304,13 @@ impl Finding {
     #[must_use]
     pub(crate) fn at_limit(mut self) -> Finding {
         self.held.is_at_limit = true;
+        self
+    }
+
+    /// Says that it held the clock down for at least half of the time for which it was watched.
+    #[must_use]
+    pub(crate) fn lasting(mut self) -> Finding {
+        self.held.is_lasting = true;
         self
     }
 

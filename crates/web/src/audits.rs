@@ -27,6 +27,8 @@ const NEW: Duration = Duration::from_secs(2);
 pub(super) struct Audits {
     config: Config,
     latest: Mutex<Option<Latest>>,
+    /// The latest one, for who does not wait for another.
+    made: Mutex<Option<Arc<Audited>>>,
 }
 
 /// An audit, and when it was made.
@@ -46,7 +48,7 @@ pub(super) struct Audited {
 impl Audits {
     /// Audits by the configuration of the site.
     pub(super) fn new(config: Config) -> Audits {
-        Audits { config, latest: Mutex::default() }
+        Audits { config, latest: Mutex::default(), made: Mutex::default() }
     }
 
     /// An audit that is no older than that. It may take a second; whoever else wants one waits for the same.
@@ -54,12 +56,20 @@ impl Audits {
     /// Errors: it cannot be written as JSON.
     fn no_older_than(&self, age: Duration) -> Result<Arc<Audited>, Refusal> {
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
-        renewed(&mut latest, age, &self.config)
+        Ok(self.kept(renewed(&mut latest, age, &self.config)?))
     }
 
-    /// The one that figures are made of; none where it cannot be made, or is being made: nobody waits for it here.
+    /// The one that metrics are made of: while another one is being made the one before, for which nothing waits; none where there is none.
     pub(super) fn latest(&self) -> Option<Arc<Audited>> {
-        renewed(&mut *self.latest.try_lock().ok()?, FRESH, &self.config).ok()
+        match self.latest.try_lock() {
+            Ok(mut latest) => Some(self.kept(renewed(&mut latest, FRESH, &self.config).ok()?)),
+            Err(_) => self.made.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+        }
+    }
+
+    fn kept(&self, audited: Arc<Audited>) -> Arc<Audited> {
+        *self.made.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&audited));
+        audited
     }
 }
 

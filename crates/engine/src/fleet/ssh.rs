@@ -110,27 +110,33 @@ pub fn gather(
     interrupt: &Interrupt,
     progress: &mut dyn FnMut(usize),
 ) -> Result<Gathered> {
+    let binary = options.copy.then(program).transpose()?;
+    let n_bytes = binary.as_deref().map(n_bytes_of).transpose()?;
     let way = Way {
         ssh: vec![OsString::from("ssh")],
-        binary: options.copy.then(program).transpose()?,
-        script: script(options.sudo, options.copy),
+        binary,
+        script: script(options.sudo, n_bytes),
         deadline: options.deadline,
     };
     way.gather(&options.hosts, interrupt.flag(), progress)
 }
 
-/// What the shell of a host runs.
-fn script(sudo: bool, copy: bool) -> String {
+#[expect(clippy::disallowed_methods, reason = "the file of this program is no fact of a host")]
+fn n_bytes_of(program: &Path) -> Result<u64> {
+    let file = File::open(program).and_then(|it| it.metadata());
+    Ok(file.context("cannot read this program")?.len())
+}
+
+/// What the shell of a host runs: its program, or a copy of this one, which has so many bytes. One that was cut on its way is not run.
+fn script(sudo: bool, n_bytes: Option<u64>) -> String {
     let sudo = if sudo { "sudo -n " } else { "" };
-    if !copy {
-        return format!("{sudo}fullclock capture");
-    }
+    let Some(n_bytes) = n_bytes else { return format!("{sudo}fullclock capture") };
     // The end of the connection ends `cat`, or the capture as it writes; the trap comes after either. The login shell may be any: to all of
     // them, what is between single quotes is one word.
     format!(
         "exec sh -c 'umask 077; d=$(mktemp -d \"${{TMPDIR:-/tmp}}/fullclock.XXXXXXXX\") || exit; \
          trap \"rm -rf \\\"$d\\\"\" EXIT; trap \"exit 1\" HUP INT PIPE TERM; \
-         cat >\"$d/fullclock\" && chmod 700 \"$d/fullclock\" && {sudo}\"$d/fullclock\" capture </dev/null'"
+         cat >\"$d/fullclock\" && [ \"$(wc -c <\"$d/fullclock\")\" -eq {n_bytes} ] && chmod 700 \"$d/fullclock\" && {sudo}\"$d/fullclock\" capture </dev/null'"
     )
 }
 
@@ -301,10 +307,10 @@ fn complaint(status: ExitStatus, told: &[u8], host: &str) -> String {
     let last = shortened(last);
     let advice = if told.contains("Host key verification failed") {
         format!("; connect once by hand, and compare the key: ssh {host}")
-    } else if told.contains("sudo:") {
-        "; sudo has to allow `fullclock capture` without a password there".to_owned()
-    } else if status.code() == Some(127) {
+    } else if status.code() == Some(127) || told.contains("command not found") {
         "; install fullclock there, or let --copy bring it".to_owned()
+    } else if told.contains("sudo:") {
+        "; sudo has to allow what runs there (`fullclock capture`, or with --copy any program) without a password".to_owned()
     } else {
         String::new()
     };

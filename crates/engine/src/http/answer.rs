@@ -23,6 +23,9 @@ const SHOWN: usize = 400;
 /// Bytes of what is not JSON that are shown.
 const BEGINNING: usize = 60;
 
+/// Bytes of it that are kept: a secret that begins in what is shown ends in them.
+const KEPT: usize = BEGINNING + super::credentials::LARGEST;
+
 impl<'a> Answer<'a> {
     pub(super) fn new(client: &'a Client, response: Response<Body>) -> Answer<'a> {
         let status = response.status().as_u16();
@@ -47,9 +50,13 @@ impl<'a> Answer<'a> {
                 client.fail(Problem::Broken { why: format!("it ends early ({error})") })
             }
             None => {
-                let begins = String::from_utf8_lossy(&watched.beginning);
-                let begins = client.options.credentials.masked(&begins);
-                client.fail(Problem::NotJson { begins, why: error.to_string() })
+                // Masked before it is cut: what is left of a secret is one, too.
+                let begins = client.masked(&String::from_utf8_lossy(&watched.beginning));
+                let begins = begins.chars().take(BEGINNING).collect();
+                client.fail(Problem::NotJson {
+                    begins,
+                    why: shortened(&client.masked(&error.to_string())),
+                })
             }
         })
     }
@@ -61,7 +68,9 @@ impl<'a> Answer<'a> {
         let mut reader = body.into_with_config().limit(LARGEST_REFUSAL).reader();
         // What has come of it is all that can be shown.
         reader.read_to_end(&mut bytes).ok();
-        let told = client.options.credentials.masked(&message(&String::from_utf8_lossy(&bytes)));
+        // A secret can be spelled with escapes in JSON, and cut in what is shown.
+        let told = message(&client.masked(&String::from_utf8_lossy(&bytes)));
+        let told = client.masked(&told);
         let has_credentials = !client.options.credentials.are_none();
         client.fail(match status {
             401 | 403 => Problem::Denied { status, told, has_credentials },
@@ -110,7 +119,7 @@ impl<R: Read> Read for Watched<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self.inner.read(buffer) {
             Ok(n) => {
-                let more = (BEGINNING - self.beginning.len()).min(n);
+                let more = KEPT.saturating_sub(self.beginning.len()).min(n);
                 self.beginning.extend_from_slice(&buffer[..more]);
                 Ok(n)
             }

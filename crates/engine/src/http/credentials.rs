@@ -10,7 +10,7 @@ use std::path::Path;
 use ureq::http::{HeaderName, HeaderValue};
 
 /// The largest file of them. Tokens of Kubernetes have 1 KiB.
-const LARGEST: usize = 64 << 10;
+pub(super) const LARGEST: usize = 64 << 10;
 
 /// The shortest secret that is masked in what a server says: a shorter one is a part of ordinary words.
 const SHORTEST: usize = 4;

@@ -123,8 +123,10 @@ impl Client {
                 return if status.is_success() { Ok(answer) } else { Err(answer.refusal(&url)) };
             }
             let location = response.headers().get("location").and_then(|it| it.to_str().ok());
-            let to = location.unwrap_or("an unknown place").to_owned();
-            url = self.address.redirected(&to).ok_or(self.fail(Problem::Redirected { to }))?;
+            let to = location.unwrap_or("an unknown place");
+            url = self.address.redirected(to).ok_or_else(|| {
+                self.fail(Problem::Redirected { to: answer::shortened(&self.masked(to)) })
+            })?;
         }
         Err(self.fail(Problem::Redirected { to: "one place after the other".to_owned() }))
     }
@@ -135,6 +137,11 @@ impl Client {
             request = request.header(name, value);
         }
         request.call().map_err(|error| self.failed(error, false))
+    }
+
+    /// What the server says, without the secrets that it was sent.
+    pub fn masked(&self, text: &str) -> String {
+        self.options.credentials.masked(text)
     }
 
     /// What went wrong with this server, in words without any secret.

@@ -22,8 +22,8 @@ use std::time::Duration;
 pub(crate) struct AuditOptions {
     /// Look for that long (50ms to 60s) at the clocks, and at what may hold them down: a count that rises and a signal that comes
     ///
-    /// Says first what it reads: the counters of each CPU's clock twice, and registers up to ten times a second, each of which interrupts
-    /// its CPU. Isolated and nohz_full CPUs are not interrupted. Nothing is cleared. Ctrl-C ends the look, and the audit goes on.
+    /// Says first what it reads: the counters of each CPU's clock twice, and registers ten times a second and at least six times, each of
+    /// which interrupts its CPU. Isolated and nohz_full CPUs are not interrupted. Nothing is cleared. Ctrl-C ends the look, and the audit goes on.
     #[arg(long, value_name = "TIME", value_parser = look)]
     look: Option<Duration>,
     #[command(flatten)]

@@ -53,7 +53,7 @@ struct PrometheusArguments {
     /// Ask this Prometheus, VictoriaMetrics, Mimir or Thanos: what is before /api/v1/query, as in http://prometheus:9090
     #[arg(long = "prometheus", id = "url", value_name = "URL")]
     url: Option<String>,
-    /// Only machines whose labels fit: 'cluster="a",rack=~"r1.*"'
+    /// Only machines whose series have these labels, as their scrape adds them: 'cluster="a",rack=~"r1.*"'
     #[arg(long = "match", value_name = "SELECTOR", requires = "url")]
     selector: Option<String>,
     /// Average over this time: 1h, 1d
@@ -126,6 +126,7 @@ pub(super) fn run(arguments: &Arguments, options: &FleetArguments) -> Result<Exi
     let (source, gathered) = gathered(arguments, options)?;
     let Gathered { machines, skipped, notes } = gathered;
     let figure = options.figure.map_or_else(|| most_told(&machines), FigureName::figure);
+    refuse_unknown_labels(&machines, &options.by)?;
     let answer = judge(&machines, figure, &options.by);
     let skipped: Vec<Skipped<'_>> =
         skipped.iter().map(|it| Skipped { name: &it.name, why: &it.why }).collect();
@@ -142,6 +143,9 @@ pub(super) fn run(arguments: &Arguments, options: &FleetArguments) -> Result<Exi
         Form::Json => report::fleet::json::json(&head(arguments), &report)?,
         Form::Csv => report::fleet::csv(&report),
     })?;
+    if options.fail_on_slow && answer.tested == 0 {
+        bail!("no machine could be judged, so --fail-on-slow has no answer");
+    }
     let is_slow = !answer.slow.is_empty() || !answer.explanations.is_empty();
     Ok(if options.fail_on_slow && is_slow { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
@@ -235,6 +239,24 @@ pub(super) fn judge(machines: &[Machine], figure: Figure, by: &[String]) -> Answ
     let question =
         Question { by: by.collect(), symptoms: symptoms.collect(), ..Question::of(figure) };
     fleet::judge(machines, &question)
+}
+
+/// A label that no machine has makes peers of all: it is a misspelt one.
+fn refuse_unknown_labels(machines: &[Machine], by: &[String]) -> Result<()> {
+    let mut labels: Vec<&str> = machines
+        .iter()
+        .flat_map(|it| &it.attributes)
+        .filter(|it| it.kind == fleet::Kind::Label)
+        .map(|it| &*it.name)
+        .collect();
+    labels.sort_unstable();
+    labels.dedup();
+    match by.iter().find(|it| *it != MODEL && !labels.contains(&it.as_str())) {
+        Some(unknown) => {
+            bail!("no machine has the label '{unknown}' of --by; there are {}", labels.join(", "))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The figure that most machines tell, the first of equals.

@@ -65,7 +65,7 @@ struct FleetArguments {
     /// Trust certificates of the authorities in this PEM file for it, and no others
     #[arg(long, value_name = "FILE", requires = "prometheus")]
     prometheus_ca: Option<PathBuf>,
-    /// Only machines whose labels fit: 'cluster="a",rack=~"r1.*"'
+    /// Only machines whose series have these labels, as their scrape adds them: 'cluster="a",rack=~"r1.*"'
     #[arg(long = "match", value_name = "SELECTOR", requires = "prometheus")]
     selector: Option<String>,
     /// Labels that peers have in common, in addition to the CPU model: rack,kernel

@@ -122,6 +122,11 @@ impl Transaction<'_> {
                 *fate = WriteOutcome::Refused { why: trouble.why };
                 Ok(())
             }
+            // A thread that has ended has nothing to be forgotten.
+            Aim::Forgotten if trouble.is_gone => {
+                *fate = WriteOutcome::Refused { why: trouble.why };
+                Ok(())
+            }
             Aim::Sticks | Aim::Forgotten => Err(Cause::Trouble(trouble)),
         };
         match self.compare(write) {

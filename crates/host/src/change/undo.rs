@@ -182,8 +182,12 @@ impl Undoing<'_> {
                 continue;
             }
             let came = self.write(write, fate, before, is_taken_back);
-            is_taken_back |=
-                matches!(came, RevertOutcome::WrittenBack | RevertOutcome::AlreadyThere);
+            // A control group that is gone has given back what it was given.
+            is_taken_back |= match &came {
+                RevertOutcome::WrittenBack | RevertOutcome::AlreadyThere => true,
+                RevertOutcome::Void { .. } => is_of_control_group(&write.target),
+                _ => false,
+            };
             *fate = after(&came);
             self.undone.push(Undone {
                 change: self.id.to_owned(),
@@ -278,9 +282,15 @@ impl Undoing<'_> {
     }
 }
 
-/// Whether what is written may go, and what was changed with it: a task, an interrupt, the tunables of a governor.
+/// Whether what is written may go, and what was changed with it: a task, an interrupt, the tunables of a governor, a control group.
 fn may_go(write: &Write) -> bool {
-    write.aim != Aim::Sticks || matches!(write.target, Target::Affinity { .. })
+    write.aim != Aim::Sticks
+        || matches!(write.target, Target::Affinity { .. })
+        || is_of_control_group(&write.target)
+}
+
+fn is_of_control_group(target: &Target) -> bool {
+    matches!(target, Target::Control { path } if path.starts_with("/sys/fs/cgroup/"))
 }
 
 fn after(came: &RevertOutcome) -> WriteOutcome {

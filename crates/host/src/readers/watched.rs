@@ -167,7 +167,9 @@ impl Watch {
     fn clocks(&self, source: &dyn Source, host: &HostView) -> Vec<Reading> {
         let feedback = self.feedback.iter().filter_map(|cpu| {
             let known = host.delivered.feedback.get(*cpu)?.as_ref().ok()?;
-            Some(Counter::File(known.path("feedback_ctrs")))
+            // What has gone round once or more in that time says nothing.
+            let wraps = known.wraps_in.as_ref().is_ok_and(|it| *it <= self.time);
+            (!wraps).then(|| Counter::File(known.path("feedback_ctrs")))
         });
         let all = self.clocks.iter().cloned().chain(feedback);
         all.map(|it| (it.clone(), it.read(source))).collect()
@@ -197,7 +199,10 @@ fn keep_clocks(host: &mut HostView, first: Vec<Reading>, last: Vec<Reading>) {
         match &counter {
             Counter::Clocks(cpu) => {
                 let look = text.and_then(|text| parsed(&counter, &text, Look::parse));
-                kept.insert(*cpu, look);
+                // The short look that there is stays where this one failed.
+                if look.is_ok() {
+                    kept.insert(*cpu, look);
+                }
             }
             Counter::File(path) => {
                 let rise = text.and_then(|text| parsed(&counter, &text, Counts::parse_rise));
@@ -210,7 +215,7 @@ fn keep_clocks(host: &mut HostView, first: Vec<Reading>, last: Vec<Reading>) {
     let mut all: Vec<(u32, Fact<Feedback>)> =
         host.delivered.feedback.iter().map(feedback).collect();
     for it in all.iter_mut().filter_map(|(_, it)| it.as_mut().ok()) {
-        if let Some(rise) = of_feedback.remove(&it.path("feedback_ctrs")) {
+        if let Some(rise @ Ok(_)) = of_feedback.remove(&it.path("feedback_ctrs")) {
             it.look = rise;
         }
     }

@@ -58,7 +58,7 @@ fn equivalent(machines: f64) -> String {
     format!("as much as {n} {noun}")
 }
 
-/// `331 of 331 machines of CPU model X with BIOS 12010303 run at 25 % of their peers; no other peer is slow.`
+/// `331 of 331 machines of CPU model X with BIOS 12010303 run at 25 % of their peers; no other slow peer is unexplained.`
 pub(super) fn explanation(report: &Report<'_>, it: &Explanation) -> String {
     let of = group_of(report, it).map_or_else(String::new, |it| format!(" of {it}"));
     let with = attributes(&it.attributes);
@@ -80,9 +80,9 @@ pub(super) fn explanation(report: &Report<'_>, it: &Explanation) -> String {
         format!("{machines}{of} with {with} {how}; {slow} of them are clearly below by themselves")
     };
     let others = match it.slow_outside {
-        0 => "no other peer is slow".to_owned(),
-        1 => "1 other peer is slow".to_owned(),
-        n => format!("{} other peers are slow", grouped(n as u64)),
+        0 => "no other slow peer is unexplained".to_owned(),
+        1 => "1 other slow peer is unexplained".to_owned(),
+        n => format!("{} other slow peers are unexplained", grouped(n as u64)),
     };
     format!("{first}; {others}.")
 }
@@ -130,14 +130,14 @@ pub(super) fn shares(it: &Explanation) -> String {
     let [slow_in, inside, slow_out, outside] =
         [it.slow_inside, it.inside.len(), it.slow_outside, it.outside].map(|it| grouped(it as u64));
     let accused = match it.inside.len().saturating_sub(it.slow_inside) {
-        0 => "none is accused wrongly".to_owned(),
+        0 => "each is slow by itself".to_owned(),
         1 => "1 may be accused wrongly".to_owned(),
         n => format!("up to {} may be accused wrongly", grouped(n as u64)),
     };
     let has = share(it.slow_inside, it.inside.len());
     let lacks = share(it.slow_outside, it.outside);
     format!(
-        "{slow_in} of {inside} that have it ({has}), {slow_out} of {outside} peers that lack it ({lacks}); {accused}"
+        "{slow_in} of {inside} that have it ({has}), {slow_out} of {outside} peers that lack it are slow and unexplained ({lacks}); {accused}"
     )
 }
 

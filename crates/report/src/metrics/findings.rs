@@ -63,7 +63,7 @@ impl Taken {
 
 pub(super) fn tell(page: &mut Exposition, findings: &Findings) {
     const NAME: &str = "fullclock_finding";
-    let help = "Findings of an audit made at most a minute before, by the check that finds them";
+    let help = "Findings of the latest audit, by the check that finds them";
     page.family(NAME, help, "");
     let found: BTreeSet<[&str; 3]> = findings
         .found

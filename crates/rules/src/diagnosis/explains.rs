@@ -24,6 +24,8 @@ pub enum Condition {
     CauseIsLive,
     /// The same of a cause that is at least medium: a lesser one is a normal rule of the processor, or does not bind.
     CauseMatters,
+    /// The cause held the clock down for at least half of the time for which it was seen.
+    CauseHolds,
     /// The effect was seen at that time, too.
     EffectIsLive,
     /// The effect was seen at that time, is at least medium, and its party is unknown.
@@ -39,7 +41,7 @@ pub enum Condition {
 }
 
 use Condition::{
-    AsPredicted, CauseIsLive, CauseMatters, EffectIsAtLimit, EffectIsLive, EffectIsOf,
+    AsPredicted, CauseHolds, CauseIsLive, CauseMatters, EffectIsAtLimit, EffectIsLive, EffectIsOf,
     EffectIsUnowned, Unprovable,
 };
 
@@ -69,9 +71,9 @@ pub const EXPLAINS: &[Relation] = &[
     relation("thermal-throttling", "clock-not-delivered", &[CauseMatters]),
     relation("undervoltage", "clock-not-delivered", &[CauseMatters]),
     relation("low-power-limit", "clock-not-delivered", &[Unprovable]),
-    // Both are logs and counts since boot, unless a look sees them rise.
-    relation("power-limit-reached", "clock-not-delivered", &[CauseIsLive]),
-    relation("clock-clipped-by-platform", "clock-not-delivered", &[CauseIsLive]),
+    // Both are logs and counts since boot, unless a look sees them rise. One event in a look explains no clock that is low all the time.
+    relation("power-limit-reached", "clock-not-delivered", &[CauseIsLive, CauseHolds]),
+    relation("clock-clipped-by-platform", "clock-not-delivered", &[CauseIsLive, CauseHolds]),
     // That a low limit binds is seen where the processor is at its power limit.
     relation("low-power-limit", "power-limit-reached", &[CauseMatters, EffectIsLive]),
     // The limit that the processor's own controller shows is that of what it names as the source.
@@ -129,6 +131,7 @@ impl Condition {
     fn holds(self, cause: &Finding, effect: &Finding) -> bool {
         match self {
             CauseIsLive => cause.held.moment == Moment::Now,
+            CauseHolds => cause.held.is_lasting,
             EffectIsLive => effect.held.moment == Moment::Now,
             CauseMatters => matters(cause),
             EffectIsUnowned => matters(effect) && effect.held.by.is_none(),

@@ -33,8 +33,9 @@ Every other task has the remaining CPUs only. A group with more runnable threads
 the partition are idle.
 
 The kernel then lets its own threads run on every CPU outside of the partition, also on those that `nohz_full=` or `kernel-thread-affinity`
-had kept them off: request `kernel-thread-affinity=housekeeping` afterwards, in a change of its own. When this one is reverted, they are
-bound as before.
+had kept them off: request `kernel-thread-affinity=housekeeping` afterwards, in a change of its own. When this one is reverted, those
+that can be bound are bound as before; workers of workqueues and threads of interrupts are not. Before Linux 6.2 the kernel also forgets to
+which CPUs programs have bound their threads in the groups that lose CPUs, and nothing brings that back: restart such programs.
 
 ## When to leave it alone
 Where `isolcpus=` is on the boot line for the same CPUs. The tick stays unless the CPUs are in `nohz_full=`, too, which needs a boot.

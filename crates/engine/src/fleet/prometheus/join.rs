@@ -204,6 +204,11 @@ impl Fleet {
         let mut notes = told;
         notes.extend(self.trouble());
         notes.extend(self.silence());
+        // Machines of unknown models would be each other's peers: they were shut down in the time that figures are averaged over.
+        if self.machines.iter().any(|it| it.has_info) {
+            let unknown = self.machines.iter_mut().filter(|it| !it.has_info);
+            unknown.for_each(|it| it.figures = [(0.0, 0); 2]);
+        }
         let kinds = SEVERITIES.map(|it| self.words.keep(it));
         let mut times: HashMap<Arc<str>, usize> = HashMap::new();
         for machine in &self.machines {
@@ -254,7 +259,7 @@ impl Fleet {
     fn silence(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(named) = Example::of(&self.machines, |it| !it.has_info).named() {
-            notes.push(format!("no {HOST_INFO} of {named}: model and firmware are unknown"));
+            notes.push(format!("no {HOST_INFO} of {named}: of an unknown model, it has no peers"));
         }
         if self.machines.iter().all(|it| it.figures.iter().all(|(_, count)| *count == 0)) {
             notes.push(format!(

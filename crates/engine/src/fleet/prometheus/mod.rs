@@ -78,10 +78,16 @@ fn gather_within(client: &Client, queries: &Queries, limits: Limits) -> Result<G
         }
         let outcome = outcome.map_err(|failure| explained(failure, query, queries))?;
         if let Some(why) = &outcome.failure {
+            let why = client.masked(why);
             bail!("{} refuses the query `{}`: {why}", client.address(), query.text);
         }
         told.extend(
-            outcome.notes().into_iter().filter(|it| !told.contains(it)).collect::<Vec<_>>(),
+            outcome
+                .notes()
+                .into_iter()
+                .map(|it| client.masked(&it))
+                .filter(|it| !told.contains(it))
+                .collect::<Vec<_>>(),
         );
     }
     if fleet.is_empty() {
@@ -129,12 +135,12 @@ fn nobody(client: &Client, queries: &Queries) -> String {
         && is_any(client).unwrap_or(false)
     {
         return format!(
-            "no machine at {address} has {{{selector}}}: --match takes labels of {HOST_INFO} and {CLOCK_RATIO}"
+            "no machine at {address} has {{{selector}}}: --match takes labels that every series of a machine has, as job, cluster or rack"
         );
     }
     format!(
         "{address} has no {HOST_INFO}, {CLOCK_RATIO} or {SPEED_RATIO}: each machine exports them by `fullclock serve`, or by \
-         `fullclock metrics --textfile FILE` for node_exporter; a machine that is scraped less often than every 5 minutes has none"
+         `fullclock metrics --speed-probe --textfile FILE` for node_exporter; a machine that is scraped less often than every 5 minutes has none"
     )
 }
 

@@ -159,7 +159,7 @@ fn what_is_no_number_is_no_figure_and_what_is_missing_is_said() {
     for said in [
         "2 series without a label `instance` are left out",
         "a series of 3 machines, a among them, has no number above 0",
-        "no fullclock_host_info of 1 machine, c: model and firmware are unknown",
+        "no fullclock_host_info of 1 machine, c: of an unknown model, it has no peers",
         "no fullclock_clock_ratio or fullclock_speed_ratio of any machine",
         "no fullclock_finding of any machine",
     ] {

@@ -69,7 +69,7 @@ impl Stage {
         let way = Way {
             ssh: before.map(OsString::from).collect(),
             binary: copy.then(|| at("bin/fullclock")),
-            script: script(false, copy),
+            script: script(false, copy.then_some(FULLCLOCK.len() as u64)),
             deadline: Duration::from_secs(20),
         };
         Stage { folder, way }
@@ -132,12 +132,12 @@ fn a_copied_program_is_removed_whether_it_works_or_not() {
 
 #[test]
 fn sudo_is_used_only_where_it_is_requested_and_never_asks() {
-    assert_eq!(script(true, false), "sudo -n fullclock capture");
-    assert!(!script(false, true).contains("sudo"));
+    assert_eq!(script(true, None), "sudo -n fullclock capture");
+    assert!(!script(false, Some(1)).contains("sudo"));
     let mut stage = Stage::new(false, false);
-    stage.way.script = script(true, false);
+    stage.way.script = script(true, None);
     assert_eq!(stage.gathered(&["db1"]).unwrap().machines.len(), 1);
-    let with_copy = script(true, true);
+    let with_copy = script(true, Some(1));
     assert!(with_copy.contains("sudo -n \"$d/fullclock\" capture"), "{with_copy}");
 }
 
@@ -176,7 +176,7 @@ fn a_connection_that_is_lost_leaves_no_copy() {
     let stage = Stage::new(true, false);
     // The upload never ends, until its writer is gone.
     let mut child = Command::new("sh")
-        .args(["-c", &script(false, true)])
+        .args(["-c", &script(false, Some(1))])
         .env("TMPDIR", stage.folder.path().join("hosts"))
         .stdin(Stdio::piped())
         .stdout(Stdio::null())

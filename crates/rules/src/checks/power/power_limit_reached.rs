@@ -11,8 +11,9 @@ use crate::clock::heat;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::plr;
 use facts::cpu::throttling::Throttled;
+use facts::msr::intel::PKG_PERF_STATUS;
 use facts::msr::limit_reasons::Kind;
-use facts::watched::Sight;
+use facts::watched::Watched;
 use facts::{CpuSet, Elsewhere, HostView, Missing, PerCpu};
 use std::time::Duration;
 
@@ -89,7 +90,9 @@ fn run(host: &HostView) -> Verdict {
         cpus.extend(group.iter());
     }
     let uptime = host.kernel.uptime.as_ref().ok().copied();
-    let was_watched = host.watched.as_ref().filter(|it| it.has(Sight::Throttling));
+    // An event is counted when it begins, and a limit that binds all the time counts none: only the register of its time shows that.
+    let shows_time = |it: &&Watched| it.registers.keys().any(|it| it.0 == PKG_PERF_STATUS.address);
+    let was_watched = host.watched.as_ref().filter(shows_time);
     let finding = finding(level, &throttled, uptime).on(cpus, host.topology.n_online());
     Ok(vec![finding.still_for(was_watched.map(|it| it.time))])
 }

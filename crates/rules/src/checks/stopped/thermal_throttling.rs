@@ -14,7 +14,6 @@ use crate::plr;
 use facts::cpu::throttling::Throttled;
 use facts::msr::limit_reasons::Kind;
 use facts::power::board::FirmwareThrottling;
-use facts::watched::Sight;
 use facts::{CpuSet, Elsewhere, HostView, Missing, PerCpu};
 use std::time::Duration;
 
@@ -193,8 +192,6 @@ fn finding(
     };
     let mut finding =
         finding.evidence(&throttled.path, events).on(as_bad, host.topology.n_online()).since_boot();
-    let was_watched = host.watched.as_ref().filter(|it| it.has(Sight::Throttling));
-    finding = finding.still_for(was_watched.map(|it| it.time));
     if let (Some(share), Some(uptime)) = (share(throttled, uptime), uptime)
         && let Ok(total) = &throttled.total
         && !total.is_zero()

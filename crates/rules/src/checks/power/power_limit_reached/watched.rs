@@ -19,7 +19,10 @@ pub(super) fn finding(host: &HostView) -> Option<Finding> {
     };
     let cpus: CpuSet = all.iter().flat_map(|it| it.cpus.iter()).collect();
     let finding = Finding::new(Severity::Low, Confidence::High, message(worst, watched));
-    Some(finding.evidence(&worst.path, worst.evidence()).on(cpus, host.topology.n_online()))
+    let finding =
+        finding.evidence(&worst.path, worst.evidence()).on(cpus, host.topology.n_online());
+    let is_held = worst.share(watched).is_some_and(|it| it >= 0.5);
+    Some(if is_held { finding.lasting() } else { finding })
 }
 
 fn message(worst: &Risen, watched: &Watched) -> String {

@@ -32,6 +32,16 @@ pub(super) struct Seen {
     evidence: BTreeMap<u32, (String, u64)>,
 }
 
+impl Seen {
+    /// Whether each register that shows it was read in the look, of any of its CPUs: those that are kept free of interrupts are left out.
+    fn was_read(&self, watched: &Watched) -> bool {
+        let is_read = |register: &u32| {
+            watched.registers.keys().any(|(it, cpu)| it == register && self.cpus.contains(*cpu))
+        };
+        self.evidence.keys().all(is_read)
+    }
+}
+
 impl<'a> Signals<'a> {
     /// Power and current limits are in this register too; they are taken from it where no other register has them.
     pub(super) fn thermal_status(
@@ -145,7 +155,7 @@ impl<'a> Signals<'a> {
         let watched = self.host.watched.as_ref().filter(|it| it.has(Sight::Signals));
         let finding = |((Reverse(severity), is_log, name), seen): (_, Seen)| {
             let when = match (is_log, seen.readings) {
-                (true, _) => When::Logged(watched.map(|it| it.time)),
+                (true, _) => When::Logged(watched.filter(|it| seen.was_read(it)).map(|it| it.time)),
                 (false, (_, of)) if of < 2 => When::AtThisMoment,
                 (false, (n, of)) => When::Watched(n, of, watched.map(Watched::within)),
             };
