@@ -1,6 +1,7 @@
 //! Looks for clamps of utilization that keep the governor schedutil from the highest clocks.
 //!
-//! Sources: Documentation/scheduler/sched-util-clamp.rst; kernel/sched/cpufreq_schedutil.c (`sugov_effective_cpu_perf`, `get_next_freq`).
+//! Sources: Documentation/scheduler/sched-util-clamp.rst; kernel/sched/cpufreq_schedutil.c (`sugov_effective_cpu_perf`, `get_next_freq`,
+//! `get_capacity_ref_freq`).
 //! A CPU has the highest clamp of the tasks that are runnable on it: a task of another group lifts it. So the loss is what there is at
 //! most. A clamp of a single task (sched_setattr(2)) shows in /proc/PID/sched only, which is not read.
 
@@ -26,7 +27,8 @@ driver that chooses the clock itself (intel_pstate and amd-pstate in active mode
 ## Why it matters
 schedutil requests the clock that fits the utilization of a CPU. A clamp of 50 % makes a task that never stops look as if it needed half
 of the CPU, and it gets half of the clock (before Linux 6.8: five eighths), for as long as nothing else runs there. Nothing shows it: the
-limits of cpufreq are as they should be, and so are governor and power.
+limits of cpufreq are as they should be, and so are governor and power. On an x86 processor without the flag `aperfmperf` the kernel does not
+know how fast a CPU was, and schedutil goes down from the clock that it chose before: every clamp below 80 % ends at the lowest clock.
 
 A group with a database server has the severity of the share of the clock that it loses at most. Of other groups, those whose
 processes have used 5 % of a CPU or more since they started are a note.
@@ -164,14 +166,58 @@ fn is_busy(group: &ClampedGroup, uptime: Duration) -> bool {
 /// The share of the highest clock that a task never gets under the clamp; `None` where it loses nothing that shows.
 fn lost(host: &HostView, policies: &[&Policy], percent: f64) -> Option<f64> {
     const LEAST: f64 = 0.001;
-    let has_headroom = host.kernel.version().map_or(true, |it| it < WITHOUT_HEADROOM);
-    let factor = if has_headroom { 1.25 } else { 1.0 };
     let least = policies.iter().find_map(|it| {
         let (min, max) = (it.cpuinfo_min.as_ref().ok()?, it.cpuinfo_max.as_ref().ok()?);
         (max.0 > 0).then(|| min.0 as f64 / max.0 as f64)
     });
-    let left = (factor * percent / 100.0).max(least.unwrap_or(0.0));
+    let requested = rule(host).headroom() * percent / 100.0;
+    let goes_down = rule(host) == Rule::Relative && requested < 1.0;
+    let left = match least {
+        Some(least) if goes_down => least,
+        least => requested.max(least.unwrap_or(0.0)),
+    };
     Some(1.0 - left).filter(|it| *it >= LEAST)
+}
+
+/// What schedutil makes of a clamp.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    /// That share of the highest clock.
+    Share,
+    /// A quarter more.
+    ShareAndQuarter,
+    /// A quarter more than that share of the clock that the CPU has, again and again.
+    Relative,
+}
+
+impl Rule {
+    fn headroom(self) -> f64 {
+        if self == Rule::Share { 1.0 } else { 1.25 }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Rule::Share => "the share that schedutil requests is the clamp",
+            Rule::ShareAndQuarter => {
+                "the share that schedutil requests is the clamp and a quarter of it"
+            }
+            Rule::Relative => {
+                "without aperfmperf schedutil requests the clamp and a quarter of it of the clock that it chose before, down to the lowest"
+            }
+        }
+    }
+}
+
+/// The kernel compares utilization with a fixed clock where it counts clocks (arch/x86/kernel/cpu/aperfmperf.c,
+/// `bp_init_freq_invariance`; on ARM by the same counters or by the clock that was requested).
+fn rule(host: &HostView) -> Rule {
+    let counts_no_clocks =
+        host.cpuinfo.as_ref().is_ok_and(|it| it.is_x86() && !it.has("aperfmperf"));
+    match host.kernel.version() {
+        _ if counts_no_clocks => Rule::Relative,
+        Ok(version) if version >= WITHOUT_HEADROOM => Rule::Share,
+        _ => Rule::ShareAndQuarter,
+    }
 }
 
 fn of_lost(host: &HostView, policies: &[&Policy], lost: f64, message: String) -> Finding {
@@ -181,17 +227,11 @@ fn of_lost(host: &HostView, policies: &[&Policy], lost: f64, message: String) ->
 }
 
 fn with_cost(host: &HostView, policies: &[&Policy], finding: Finding, lost: f64) -> Finding {
-    let rule = match host.kernel.version() {
-        Ok(version) if version >= WITHOUT_HEADROOM => {
-            "the share that schedutil requests is the clamp"
-        }
-        _ => "the share that schedutil requests is the clamp and a quarter of it",
-    };
     let finding = match policies.first() {
         Some(first) => finding.evidence(first.path("scaling_governor"), "schedutil"),
         None => finding,
     };
-    finding.cost_of_clock(OfClock::lost(lost).at_most(), rule)
+    finding.cost_of_clock(OfClock::lost(lost).at_most(), rule(host).words())
 }
 
 fn with_clamp(finding: Finding, group: &ClampedGroup) -> Finding {
@@ -254,6 +294,20 @@ mod tests {
         let group = group("db.slice", "1.00", "812") + &process(812, "mysqld", 9);
         let finding = findings(&CHECK, &(host("schedutil", "6.12.0") + &group)).remove(0);
         assert_eq!(finding.cost.unwrap().estimate, "up to 67 % of the clock");
+    }
+
+    #[test]
+    fn a_processor_that_counts_no_clocks_ends_at_the_lowest() {
+        let of = |clamp: &str, flags: &str| {
+            let group = group("db.slice", clamp, "812") + &process(812, "mysqld", 9);
+            let cpuinfo =
+                format!("//- /proc/cpuinfo\nvendor_id : GenuineIntel\nflags : fpu {flags}\n");
+            let found = findings(&CHECK, &(host("schedutil", "6.12.0") + &group + &cpuinfo));
+            found.into_iter().map(|it| it.cost.unwrap().estimate).collect::<String>()
+        };
+        assert_eq!(of("75.00", ""), "up to 67 % of the clock");
+        assert_eq!(of("75.00", "aperfmperf"), "up to 25 % of the clock");
+        assert_eq!(of("85.00", ""), "");
     }
 
     #[test]
