@@ -71,7 +71,7 @@ fn the_service_of_the_packages_serves_without_root_and_asks_for_a_token() {
     expect(
         &BOOTS.made,
         "served",
-        "answers with the metrics of CPU 1\nuser: fullclock\nwithout a token: refused\nstopped: success\n",
+        "answers with the ledger\nuser: fullclock\nwithout a token: refused\nstopped: success\n",
     );
 }
 

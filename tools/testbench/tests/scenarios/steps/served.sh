@@ -8,9 +8,9 @@ systemctl start fullclock.service
 token=/var/lib/fullclock-serve/serve.token
 answers() {
     [ -s $token ] && wget -q -O /tmp/metrics --header "Authorization: Bearer $(cat $token)" http://127.0.0.1:7077/metrics &&
-        grep -q 'cpu="1"' /tmp/metrics
+        grep -q 'fullclock_ledger_cpu_seconds_total{line="idle"}' /tmp/metrics
 }
-within_a_minute answers && echo 'answers with the metrics of CPU 1'
+within_a_minute answers && echo 'answers with the ledger'
 echo "user: $(stat -c %U "/proc/$(systemctl show -P MainPID fullclock.service)")"
 echo "without a token: $(wget -q -O - http://127.0.0.1:7077/metrics >/dev/null 2>&1 && echo answered || echo refused)"
 systemctl stop fullclock.service
