@@ -64,6 +64,9 @@ fn condition(condition: Condition) -> String {
         Condition::CauseMatters => {
             "the cause was in force when the host was read and is at least medium".to_owned()
         }
+        Condition::CauseHolds => {
+            "the cause held the clock down for at least half of a look".to_owned()
+        }
         Condition::EffectIsLive => "the effect was seen at that time".to_owned(),
         Condition::EffectIsUnowned => {
             "the effect was seen at that time, is at least medium and its party is unknown"

@@ -125,7 +125,7 @@ impl Client {
             let location = response.headers().get("location").and_then(|it| it.to_str().ok());
             let to = location.unwrap_or("an unknown place");
             url = self.address.redirected(to).ok_or_else(|| {
-                self.fail(Problem::Redirected { to: answer::shortened(&self.masked(to)) })
+                self.fail(Problem::Redirected { to: shortened(&self.masked(to)) })
             })?;
         }
         Err(self.fail(Problem::Redirected { to: "one place after the other".to_owned() }))

@@ -72,13 +72,13 @@ mod usual {
     use super::*;
 
     #[test]
-    #[ignore = "run alone by `cargo xtask test`: it measures the machine"]
+    #[ignore = "run by `cargo xtask clients` on a quiet machine: it measures it"]
     fn pgbench_untraced() {
         prove(Product::Postgresql, false, (13, (5, 9)), 8);
     }
 
     #[test]
-    #[ignore = "run alone by `cargo xtask test`: it measures the machine"]
+    #[ignore = "run by `cargo xtask clients` on a quiet machine: it measures it"]
     fn sysbench_traced() {
         prove(Product::Mariadb, true, (13, (5, 9)), 8);
     }
