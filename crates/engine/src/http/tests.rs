@@ -119,6 +119,12 @@ fn a_secret_that_a_server_repeats_is_masked() {
     let client = client(&fake, options);
     assert!(!format!("{:?}", client.options).contains("tok3n"));
     assert!(!got(&client).contains("tok3n"));
+    // Longer than what is shown of an answer.
+    let long = "tok3n".repeat(200);
+    let fake = Fake::start(|head| Reply::of("401 No", "text/plain", head.replace("\r\n", " ")));
+    let (_folder, options) = with_credentials(&long);
+    let said = got(&self::client(&fake, options));
+    assert!(!said.contains("tok3n") && said.contains("***"), "{said}");
 }
 
 #[test]

@@ -14,7 +14,7 @@ mod vector;
 mod tests;
 
 use super::Gathered;
-use crate::http::{Client, Failure, Problem};
+use crate::http::{Client, Failure, Problem, shortened};
 use anyhow::{Error, Result, anyhow, bail};
 use join::{Fleet, MOST_MACHINES};
 use queries::{Queries, Query};
@@ -63,6 +63,8 @@ struct Limits {
 fn gather_within(client: &Client, queries: &Queries, limits: Limits) -> Result<Gathered> {
     let mut fleet = Fleet::new(limits.machines);
     let mut told = Vec::new();
+    // Masked before it is cut: a part of a secret is one, too.
+    let shown = |text: &str| shortened(&client.masked(text));
     let all = [&queries.info, &queries.clock, &queries.speed, &queries.findings];
     for (answer, query) in all.into_iter().enumerate() {
         let mut n_series = 0;
@@ -78,16 +80,11 @@ fn gather_within(client: &Client, queries: &Queries, limits: Limits) -> Result<G
         }
         let outcome = outcome.map_err(|failure| explained(failure, query, queries))?;
         if let Some(why) = &outcome.failure {
-            let why = client.masked(why);
+            let why = shown(why);
             bail!("{} refuses the query `{}`: {why}", client.address(), query.text);
         }
         told.extend(
-            outcome
-                .notes()
-                .into_iter()
-                .map(|it| client.masked(&it))
-                .filter(|it| !told.contains(it))
-                .collect::<Vec<_>>(),
+            outcome.notes(shown).into_iter().filter(|it| !told.contains(it)).collect::<Vec<_>>(),
         );
     }
     if fleet.is_empty() {

@@ -1,6 +1,5 @@
 //! A vector as the HTTP API answers it, parsed as it comes: each series goes to who takes it, and none is kept here.
 
-use crate::http::shortened;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeMap;
@@ -56,8 +55,8 @@ pub(super) struct Outcome {
 
 impl Outcome {
     /// What users should know of the answer.
-    pub(super) fn notes(self) -> Vec<String> {
-        let warnings = self.warnings.iter().map(|it| format!("the engine warns: {it}"));
+    pub(super) fn notes(self, shown: impl Fn(&str) -> String) -> Vec<String> {
+        let warnings = self.warnings.iter().map(|it| format!("the engine warns: {}", shown(it)));
         let partial = "the engine says that its answer is partial: machines may be missing";
         warnings.chain(self.is_partial.then(|| partial.to_owned())).collect()
     }
@@ -103,7 +102,7 @@ impl<'de> Visitor<'de> for Vector<'_> {
                 Key::Warnings | Key::Infos => {
                     let told: Option<Vec<String>> = map.next_value()?;
                     let told = told.unwrap_or_default();
-                    outcome.warnings.extend(told.iter().map(|it| shortened(it)));
+                    outcome.warnings.extend(told);
                     outcome.warnings.truncate(MOST_WARNINGS);
                 }
                 Key::IsPartial => outcome.is_partial = map.next_value()?,
@@ -112,7 +111,7 @@ impl<'de> Visitor<'de> for Vector<'_> {
         }
         match status.as_deref() {
             Some("success") => {}
-            Some(_) => outcome.failure = Some(shortened(&error.unwrap_or_default())),
+            Some(_) => outcome.failure = Some(error.unwrap_or_default()),
             None => return Err(A::Error::missing_field("status")),
         }
         Ok(outcome)
@@ -203,6 +202,7 @@ impl<'de> Visitor<'de> for List<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::shortened;
 
     fn of(text: &str) -> Result<(Vec<String>, Outcome), String> {
         let mut found = Vec::new();
@@ -224,7 +224,7 @@ mod tests {
             {"metric":{},"value":[1,"+Inf"]}]},"stats":{"seriesFetched":"2"}}"#)
             .unwrap();
         assert_eq!(found, ["m,b\"é Some(0.5)", " None"]);
-        assert!(outcome.failure.is_none() && outcome.notes().is_empty());
+        assert!(outcome.failure.is_none() && outcome.notes(shortened).is_empty());
         let histogram = r#"{"data":{"result":[{"metric":{},"histogram":[1,{"count":"2"}]},
             {"metric":{},"value":[1,"NaN"]}],"resultType":"vector"},"status":"success"}"#;
         assert_eq!(of(histogram).unwrap().0, [" None", " None"]);
@@ -236,7 +236,7 @@ mod tests {
             of(r#"{"status":"success","isPartial":true,"data":{"resultType":"vector","result":[]},
             "warnings":["store a: deadline\nexceeded"],"infos":["x"]}"#)
             .unwrap();
-        let notes = outcome.notes();
+        let notes = outcome.notes(shortened);
         assert_eq!(
             notes[..2],
             ["the engine warns: store a: deadline exceeded", "the engine warns: x"]
