@@ -63,6 +63,14 @@ impl Guest {
         console.lines().find(is_stall).map(str::to_owned)
     }
 
+    /// What its kernel says where it dies of a breakpoint that is no longer its own (arch/x86/kernel/traps.c, `exc_int3`: "int3",
+    /// which "Oops: " stands before since 6.10).
+    fn stray_breakpoint(&self) -> Option<String> {
+        let console = fs::read(self.console()).unwrap_or_default();
+        let console = String::from_utf8_lossy(&console);
+        console.lines().find(|it| it.contains("int3: 0000 [#1]")).map(str::to_owned)
+    }
+
     /// The end of what the guest's kernel printed, for an error to show.
     pub(crate) fn last_words(&self) -> String {
         let console = fs::read(self.console()).unwrap_or_default();
@@ -96,25 +104,30 @@ const LOOK: Duration = Duration::from_secs(1);
 /// A guest that sends nothing for so long is asked where its CPUs are, again and again.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// The kernel of an emulator's guest stood still.
+/// The kernel of an emulator's guest stood still or died, where no program of the guest can have been the cause.
 #[derive(Debug)]
-pub(crate) enum StoodStill {
-    /// Before its first program: it sent nothing.
-    AtBoot { program: String, within: Duration },
-    /// Later, in its own words or by where its CPUs are.
-    Later { program: String, words: String },
+pub(crate) enum LostKernel {
+    /// It stood still before its first program: it sent nothing.
+    NoBoot { program: String, within: Duration },
+    /// It stood still later, in its own words or by where its CPUs are.
+    Stuck { program: String, words: String },
+    /// It died of a breakpoint that nobody owned, in its own words.
+    StrayBreakpoint { program: String, words: String },
 }
 
-impl std::error::Error for StoodStill {}
+impl std::error::Error for LostKernel {}
 
-impl fmt::Display for StoodStill {
+impl fmt::Display for LostKernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            StoodStill::AtBoot { program, within } => {
+            LostKernel::NoBoot { program, within } => {
                 write!(f, "the guest of {program} did not boot in {} s", within.as_secs())
             }
-            StoodStill::Later { program, words } => {
+            LostKernel::Stuck { program, words } => {
                 write!(f, "the kernel of the guest of {program} stands still: {words}")
+            }
+            LostKernel::StrayBreakpoint { program, words } => {
+                write!(f, "the kernel of the guest of {program} died of a breakpoint: {words}")
             }
         }
     }
@@ -122,9 +135,9 @@ impl fmt::Display for StoodStill {
 
 /// Runs an emulator of `guest` until it exits, or kills it.
 ///
-/// Errors: [`StoodStill`] if the guest's kernel reports a stall, if the monitor shows that it is stuck (which it cannot report if
-/// all of its CPUs are), or if it did not boot within `patience`; another error, with the CPU time it used, if a step takes longer
-/// than `patience`. The emulator does not outlive the call.
+/// Errors: [`LostKernel`] if the guest's kernel reports a stall or died of a breakpoint, if the monitor shows that it is stuck
+/// (which it cannot report if all of its CPUs are), or if it did not boot within `patience`; another error, with the CPU time it
+/// used, if a step takes longer than `patience`. The emulator does not outlive the call.
 pub(crate) fn run(mut command: Command, guest: &Guest, patience: Patience) -> Result<Ended> {
     let program = command.get_program().to_string_lossy().into_owned();
     let (mut reader, writer) = std::io::pipe().context("cannot make a pipe")?;
@@ -168,10 +181,10 @@ pub(crate) fn run(mut command: Command, guest: &Guest, patience: Patience) -> Re
     let status = child.wait().with_context(|| format!("cannot wait for {program}"))?;
     let Some(printed) = printed else {
         if let Some(words) = stall {
-            bail!(StoodStill::Later { program, words });
+            bail!(LostKernel::Stuck { program, words });
         }
         if let (0, Some(within)) = (n_sent, patience.to_boot) {
-            bail!(StoodStill::AtBoot { program, within });
+            bail!(LostKernel::NoBoot { program, within });
         }
         let limit = patience.a_step.as_secs();
         bail!(
@@ -179,6 +192,9 @@ pub(crate) fn run(mut command: Command, guest: &Guest, patience: Patience) -> Re
             used.as_secs()
         );
     };
+    if let Some(words) = guest.stray_breakpoint() {
+        bail!(LostKernel::StrayBreakpoint { program, words });
+    }
     let printed = printed.with_context(|| format!("cannot read what {program} printed"))?;
     Ok(Ended { status, printed: String::from_utf8_lossy(&printed).into_owned() })
 }
@@ -242,7 +258,7 @@ mod tests {
         let patience = Patience { to_boot: Some(Duration::ZERO), a_step: MINUTE };
         let error = run(shell("exec sleep 1000"), &guest(folder.path()), patience).unwrap_err();
         assert_eq!(error.to_string(), "the guest of sh did not boot in 0 s");
-        assert!(error.is::<StoodStill>());
+        assert!(error.is::<LostKernel>());
         fs::write(guest(folder.path()).results(), "step").unwrap();
         let ended = run(shell("sleep 1.5; exit 4"), &guest(folder.path()), patience).unwrap();
         assert_eq!(ended.status.code(), Some(4));
@@ -269,7 +285,26 @@ mod tests {
         let patience = Patience { to_boot: Some(MINUTE), a_step: MINUTE };
         let error = run(shell("exec sleep 1000"), &guest(folder.path()), patience).unwrap_err();
         let text = format!("the kernel of the guest of sh stands still: {words}");
-        assert_eq!((error.to_string(), error.is::<StoodStill>()), (text, true));
+        assert_eq!((error.to_string(), error.is::<LostKernel>()), (text, true));
+    }
+
+    #[test]
+    fn a_guest_whose_kernel_died_of_a_breakpoint_is_lost_and_one_that_died_otherwise_has_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let ends_with = |words: &str| {
+            fs::write(guest(folder.path()).console(), format!("{words}\n[ 9.0] CPU: 2 PID: 0\n"))
+                .unwrap();
+            let patience = Patience { to_boot: Some(MINUTE), a_step: MINUTE };
+            run(shell("exit 0"), &guest(folder.path()), patience)
+        };
+        for words in
+            ["[ 37.5] Oops: int3: 0000 [#1] SMP NOPTI", "[ 37.5] int3: 0000 [#1] PREEMPT SMP NOPTI"]
+        {
+            let error = ends_with(words).unwrap_err();
+            let text = format!("the kernel of the guest of sh died of a breakpoint: {words}");
+            assert_eq!((error.to_string(), error.is::<LostKernel>()), (text, true));
+        }
+        ends_with("[ 37.5] Oops: general protection fault: 0000 [#1] SMP NOPTI").unwrap();
     }
 
     #[test]
