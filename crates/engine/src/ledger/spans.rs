@@ -110,6 +110,7 @@ impl Pieces<'_> {
             let (over_ns, unread, ended) = (users.over_ns, users.unread, users.ended);
             self.left_out.extend(&UserTimes { over_ns, list: Vec::new(), unread, ended });
         }
+        let elapsed_ns = interval.elapsed_ns();
         let evidence = Evidence {
             cpus: within(self.cpus, &interval.cpus())?,
             traced: segment.traced(),
@@ -121,7 +122,7 @@ impl Pieces<'_> {
             from: segment.before.at,
             to: segment.after.at,
             ledger: close(&evidence),
-            workers: users.map(workers),
+            workers: users.and_then(|users| Ok(workers(users, elapsed_ns?))),
             client: Err(Missing::not_collected("numbers of a client")),
             loads: segment.loads(),
             marks: Vec::new(),

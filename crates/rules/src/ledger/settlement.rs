@@ -4,7 +4,7 @@
 //! on one of them ran on others: it goes to those whose tasks ran for longer than is known, so that the run time of a task over
 //! all CPUs stays what the kernel counted of it. What is then left without a task was that of tasks that ended.
 
-mod strangers;
+mod counts;
 
 use super::amount::part;
 use super::evidence::{EndedTasks, Evidence};
@@ -46,7 +46,7 @@ impl Settlement {
         let cpus = evidence.cpus.and(&evidence.interval.cpus());
         let counted = scope.counted(&cpus);
         let mut traced = scope.traced(&cpus);
-        scope.hold_strangers(&cpus, &mut traced);
+        scope.hold_to_counts(&cpus, &mut traced);
         let by_counts = scope.better_by_counts(&counted, &traced);
         let untraced_ns = traced.values().map(|it| it.own_ns).fold(0, u64::saturating_add);
         let untraced_ns = if by_counts.is_empty() { untraced_ns } else { 0 };

@@ -1,5 +1,6 @@
 //! Who worked: the client, the database, and others.
 
+use crate::ledger::amount::part;
 use crate::ledger::name_of_kind;
 use facts::counters::users::{Kind, Owner, UserTimes};
 use facts::system::roles::by_id;
@@ -51,8 +52,9 @@ impl Worker {
     }
 }
 
-/// Each name once, the one that ran longest first.
-pub fn workers(users: &UserTimes) -> Vec<Worker> {
+/// What each name did in `elapsed_ns` nanoseconds, the one that ran longest first. The tasks are read after everything else, on a busy
+/// machine many milliseconds later: what they did between two readings is taken in proportion.
+pub fn workers(users: &UserTimes, elapsed_ns: u64) -> Vec<Worker> {
     let mut sums: BTreeMap<(Who, Option<&'static str>, String), (u64, u64)> = BTreeMap::new();
     for time in &users.list {
         let role = time.kind.role.and_then(|(product, role)| by_id(product, role));
@@ -62,8 +64,14 @@ pub fn workers(users: &UserTimes) -> Vec<Worker> {
         sum.0 = sum.0.saturating_add(time.run_ns);
         sum.1 = sum.1.saturating_add(time.wait_ns);
     }
-    let worker =
-        |((who, product, name), (run_ns, wait_ns))| Worker { who, product, name, run_ns, wait_ns };
+    let here = |ns| part(ns, elapsed_ns, users.over_ns);
+    let worker = |((who, product, name), (run_ns, wait_ns))| Worker {
+        who,
+        product,
+        name,
+        run_ns: here(run_ns),
+        wait_ns: here(wait_ns),
+    };
     let mut workers: Vec<Worker> = sums.into_iter().map(worker).collect();
     workers.sort_by_key(|it| Reverse(it.run_ns));
     workers
@@ -86,18 +94,18 @@ mod tests {
     #[test]
     fn each_name_is_added_up_over_its_cpus_and_stands_on_its_side() {
         let counters = counters(
-            "at 0\nusers 1000\nuser command tclsh - 0 20 1\nuser command tclsh - 1 30 2\n\
-             user command postgres postgresql/walwriter 0 40 0\nuser other gzip - 1 60 5\n",
+            "at 0\nusers 1100\nuser command tclsh - 0 22 1\nuser command tclsh - 1 33 2\n\
+             user command postgres postgresql/walwriter 0 44 0\nuser other gzip - 1 66 11\n",
         );
-        let found = workers(&counters.users.unwrap());
+        let found = workers(&counters.users.unwrap(), 1_000_000_000);
         let shown: Vec<_> =
             found.iter().map(|it| (it.who, &*it.name, it.run_ns, it.wait_ns)).collect();
         assert_eq!(found.last().unwrap().product, Some("PostgreSQL"));
         assert_eq!(
             shown,
             [
-                (Who::Other, "gzip", 60, 5),
-                (Who::Client, "tclsh", 50, 3),
+                (Who::Other, "gzip", 60, 10),
+                (Who::Client, "tclsh", 50, 2),
                 (Who::Server, "WAL writer", 40, 0),
             ]
         );

@@ -139,6 +139,32 @@ fn what_a_trace_gave_to_a_preempted_stranger_is_that_of_the_one_who_was_counted_
 }
 
 #[test]
+fn what_a_trace_gave_to_a_chosen_task_is_the_strangers_who_was_counted_to_have_run() {
+    let text = |postgres: &str, gzip: &str| {
+        let counts = format!("postgres user 0 {postgres} 0\ntask 12 12 gzip user 0 {gzip} 0");
+        let changes = [
+            ("task 10 postgres 560000000", "task 10 postgres 460000000\ntask 12 gzip 100000000"),
+            ("postgres user 0 578000000 900000000", &*counts),
+            (
+                "task 20 20 fullclock user 0 0 0",
+                "task 12 12 gzip user 0 0 0\ntask 20 20 fullclock user 0 0 0",
+            ),
+        ];
+        replaced(SECOND, &changes)
+    };
+    let others = |text: &str| {
+        let chosen = ("observer 20", "observer 20\nchosen 10\nended 0");
+        loss("other-tasks", &replaced(text, &[chosen]))
+    };
+    let right = text("460000000", "100000000");
+    assert!(others(&right).contains("gzip 100.0 ms"), "{}", others(&right));
+    let preempted = text("400000000", "140000000");
+    assert!(others(&preempted).contains("gzip 140.0 ms"), "{}", others(&preempted));
+    assert_eq!(chosen(&right).0 - chosen(&preempted).0, 40_000_000);
+    assert_eq!(unexplained(&preempted), unexplained(&right));
+}
+
+#[test]
 fn the_tasks_own_counts_are_better_than_a_trace_that_lost_sight_of_more() {
     let useful = loss("useful", &with_sum(&replaced(SECOND, LOST), "688000000"));
     assert!(useful.contains("by counter"), "{useful}");

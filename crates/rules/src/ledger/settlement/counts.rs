@@ -1,4 +1,4 @@
-//! Traced times of tasks that were not chosen, held against the tasks' own counts.
+//! Traced times of users' tasks, held against the tasks' own counts.
 //!
 //! The kernel counts a task that was woken and preempts another one from the moment at which it was woken: the clock of a run queue
 //! is not set again for the switch that follows (wakeup_preempt and rq_clock_skip_update in kernel/sched/core.c). A trace shows the
@@ -14,18 +14,53 @@ use facts::CpuSet;
 use facts::trace::Comm;
 use std::collections::BTreeMap;
 
+/// Of whom the kernel's count is known.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Whose {
+    /// All tasks of the chosen processes together: the count of those that ended has no names.
+    Chosen,
+    /// Strangers' tasks of a name.
+    Strangers(String),
+}
+
+/// How it is known whose count a task is in.
+#[derive(Clone, Copy)]
+struct Known {
+    stranger: Owner,
+    /// Whether there are chosen processes, of which it is known what their tasks ran that ended.
+    chosen: bool,
+}
+
+impl Known {
+    fn of(self, share: &Share) -> Option<Whose> {
+        match share.owner {
+            owner if owner == self.stranger => Some(Whose::Strangers(share.name.clone())),
+            Owner::Asked if self.chosen => Some(Whose::Chosen),
+            _ => None,
+        }
+    }
+}
+
 impl Scope<'_, '_> {
-    /// Gives strangers' tasks what the kernel counted of them, where every CPU was traced.
-    pub(super) fn hold_strangers(&self, cpus: &CpuSet, traced: &mut BTreeMap<u32, Traced>) {
+    /// Gives tasks of users what the kernel counted of them, where every CPU was traced. What the chosen ones lack they have
+    /// already: from the time of which the trace lost sight, and from strangers.
+    pub(super) fn hold_to_counts(&self, cpus: &CpuSet, traced: &mut BTreeMap<u32, Traced>) {
         if traced.len() != cpus.len() || !self.is_whole(cpus) {
             return;
         }
         let stranger = self.index.stranger;
-        let mut counted = self.ended(stranger);
-        let alive = cpus.iter().map(|cpu| self.index.on(cpu, self.wall_ns));
-        for share in alive.flat_map(|it| it.shares).filter(|it| it.owner == stranger) {
-            let sum = counted.entry(share.name).or_default();
-            *sum = sum.saturating_add(share.ns);
+        let chosen = self.evidence.ended.as_ref().ok().filter(|_| self.evidence.has_chosen());
+        let known = Known { stranger, chosen: chosen.is_some() };
+        let ended = self.ended(stranger).into_iter().map(|(name, ns)| (Whose::Strangers(name), ns));
+        let mut counted: BTreeMap<Whose, u64> = ended.collect();
+        if let Some(ended) = chosen {
+            counted.insert(Whose::Chosen, ended.ns.saturating_add(ended.uncertainty_ns));
+        }
+        for share in cpus.iter().flat_map(|cpu| self.index.on(cpu, self.wall_ns).shares) {
+            if let Some(whose) = known.of(&share) {
+                let sum = counted.entry(whose).or_default();
+                *sum = sum.saturating_add(share.ns);
+            }
         }
         let stolen_ns: BTreeMap<u32, u64> =
             cpus.iter().map(|it| (it, self.kept_out_ns(it))).collect();
@@ -38,7 +73,7 @@ impl Scope<'_, '_> {
             share.ns.saturating_add(self.interrupted_ns(share)).saturating_sub(stolen_ns)
         };
         let mut times = traced.iter_mut().map(|(cpu, it)| (*cpu, &mut it.times)).collect();
-        hold_to_counts(&mut times, stranger, &counted, shown_ns);
+        hold(&mut times, known, &counted, shown_ns);
     }
 
     /// What tasks of `owner` ran that ended, by name and as far as the kernel reported them.
@@ -62,7 +97,7 @@ impl Scope<'_, '_> {
     }
 }
 
-/// What tasks of one name ran, in nanoseconds.
+/// What tasks of one count ran, in nanoseconds.
 #[derive(Clone, Copy, Default)]
 struct Sum {
     /// By the trace, on all CPUs: what can be taken from it.
@@ -73,55 +108,58 @@ struct Sum {
 }
 
 impl Sum {
-    fn lacking_ns(&self) -> u64 {
-        self.counted_ns.saturating_sub(self.shown_ns)
-    }
-
     fn surplus_ns(&self) -> u64 {
         self.shown_ns.saturating_sub(self.counted_ns).min(self.traced_ns)
     }
 }
 
-/// Moves time from tasks of `owner` of which the traces show more than the kernel counted to those of which they show less. What the
-/// owner's tasks ran on each CPU stays what it is. `counted` has what tasks of each name ran on all CPUs; `shown_ns` says what the
-/// kernel would count of a share on a CPU.
-fn hold_to_counts(
+/// Moves time from tasks of which the traces show more than the kernel counted to strangers' tasks of which they show less. What all
+/// of them ran on each CPU stays what it is. `counted` has what they ran on all CPUs; `shown_ns` says what the kernel would count of
+/// a share on a CPU.
+fn hold(
     cpus: &mut BTreeMap<u32, &mut TaskTimes>,
-    owner: Owner,
-    counted: &BTreeMap<String, u64>,
+    known: Known,
+    counted: &BTreeMap<Whose, u64>,
     shown_ns: impl Fn(u32, &TaskTimes, &Share) -> u64,
 ) {
-    let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
+    let mut sums: BTreeMap<Whose, Sum> = BTreeMap::new();
     for (cpu, times) in cpus.iter() {
-        for share in times.of(owner) {
-            let sum = sums.entry(share.name.clone()).or_default();
+        for share in &times.shares {
+            let Some(whose) = known.of(share) else { continue };
+            let sum = sums.entry(whose).or_default();
             sum.traced_ns = sum.traced_ns.saturating_add(share.ns);
             sum.shown_ns = sum.shown_ns.saturating_add(shown_ns(*cpu, times, share));
         }
     }
-    for (name, counted_ns) in counted {
-        sums.entry(name.clone()).or_default().counted_ns = *counted_ns;
+    for (whose, counted_ns) in counted {
+        sums.entry(whose.clone()).or_default().counted_ns = *counted_ns;
     }
-    let total = |of: fn(&Sum) -> u64| sums.values().map(of).fold(0, u64::saturating_add);
-    let (lacking_ns, surplus_ns) = (total(Sum::lacking_ns), total(Sum::surplus_ns));
+    let lacking = sums.iter().filter_map(|(whose, sum)| match whose {
+        Whose::Strangers(name) => Some((name, sum.counted_ns.saturating_sub(sum.shown_ns))),
+        Whose::Chosen => None,
+    });
+    let lacking: Vec<(&String, u64)> = lacking.filter(|it| it.1 > 0).collect();
+    let lacking_ns = lacking.iter().map(|it| it.1).fold(0, u64::saturating_add);
+    let surplus_ns = sums.values().map(Sum::surplus_ns).fold(0, u64::saturating_add);
     let moved_ns = lacking_ns.min(surplus_ns);
     for times in cpus.values_mut() {
         let mut taken_ns = 0u64;
-        for share in times.shares.iter_mut().filter(|it| it.owner == owner) {
-            let Some(sum) = sums.get(&share.name) else { continue };
+        for share in &mut times.shares {
+            let Some(sum) = known.of(share).and_then(|it| sums.get(&it)) else { continue };
             let ns = part(part(sum.surplus_ns(), moved_ns, surplus_ns), share.ns, sum.traced_ns);
             let ns = ns.min(share.ns);
             share.ns -= ns;
             taken_ns = taken_ns.saturating_add(ns);
         }
         let (mut given_ns, mut until_ns) = (0, 0u64);
-        for (name, sum) in sums.iter().filter(|it| it.1.lacking_ns() > 0) {
-            until_ns = until_ns.saturating_add(sum.lacking_ns());
+        for (name, ns) in &lacking {
+            until_ns = until_ns.saturating_add(*ns);
             // Parts of the sum so far, so that rounding loses no nanosecond.
             let ns = part(taken_ns, until_ns, lacking_ns).saturating_sub(given_ns);
             given_ns += ns;
             let interrupted = Some(Interrupted::default());
-            times.give(Share { owner, name: name.clone(), ns, interrupted, cut_ns: 0 });
+            let (owner, name) = (known.stranger, (*name).clone());
+            times.give(Share { owner, name, ns, interrupted, cut_ns: 0 });
         }
     }
 }
