@@ -35,7 +35,8 @@ impl Product {
     fn account(self) -> &'static str {
         match self {
             Product::Postgresql => "postgres",
-            Product::Mariadb => "mysql",
+            // The package of the server without its service makes no account.
+            Product::Mariadb => "nobody",
         }
     }
 }
