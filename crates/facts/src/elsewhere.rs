@@ -44,10 +44,12 @@ pub enum Elsewhere {
     Plr,
     /// The driver of uncore clocks that are set by TPMI (drivers/platform/x86/intel/uncore-frequency).
     UncoreTpmi,
+    /// The drivers of Intel Speed Select ([`speed_select`](crate::power::speed_select)), whose device only root may open.
+    SpeedSelect,
 }
 
 impl Elsewhere {
-    const ALL: [Elsewhere; 7] = [
+    const ALL: [Elsewhere; 8] = [
         Elsewhere::Hsmp,
         Elsewhere::SmiCounter,
         Elsewhere::Firmware,
@@ -55,6 +57,7 @@ impl Elsewhere {
         Elsewhere::ThermalInterrupt,
         Elsewhere::Plr,
         Elsewhere::UncoreTpmi,
+        Elsewhere::SpeedSelect,
     ];
 
     /// The one with this reason.
@@ -78,6 +81,7 @@ impl Elsewhere {
                 "this processor logs it for the driver intel_plr_tpmi, which shows nothing in debugfs here"
             }
             Elsewhere::UncoreTpmi => "the driver intel_uncore_frequency_tpmi is not loaded",
+            Elsewhere::SpeedSelect => "no driver of Intel Speed Select is loaded",
         }
     }
 
@@ -94,6 +98,9 @@ impl Elsewhere {
                 "mount debugfs, and modprobe intel_plr_tpmi (Linux 6.11 and later; not under lockdown)"
             }
             Elsewhere::UncoreTpmi => "modprobe intel_uncore_frequency_tpmi",
+            Elsewhere::SpeedSelect => {
+                "modprobe isst_if_mbox_pci; since Granite Rapids: modprobe isst_tpmi (CONFIG_INTEL_SPEED_SELECT_INTERFACE)"
+            }
         }
     }
 }

@@ -21,6 +21,7 @@ use crate::power::cap::PowerCap;
 use crate::power::hsmp::HsmpSockets;
 use crate::power::limit::PowerLimits;
 use crate::power::plr;
+use crate::power::speed_select::SpeedSelect;
 use crate::power::uncore::UncoreDomains;
 use crate::site::Thresholds;
 use crate::system::cgroup::{LimitedGroup, ThrottledGroups};
@@ -97,6 +98,8 @@ pub struct HostView {
     pub hsmp: HsmpSockets,
     /// What has held the clock down since boot, as Intel's servers with TPMI log it.
     pub plr: plr::Domains,
+    /// Which Speed Select profile is in force on Intel's servers.
+    pub speed_select: SpeedSelect,
     /// Clocks of the uncore.
     pub uncore: UncoreDomains,
     /// Groups of resctrl whose memory bandwidth is limited; absent where it is not mounted.

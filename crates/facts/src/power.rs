@@ -14,6 +14,7 @@ use crate::parse::{Expected, trimmed};
 use crate::{Fact, Hertz, Microwatts, Missing};
 
 pub mod hsmp;
+pub mod speed_select;
 
 // Former names of these modules, which are still in use.
 pub use crate::power as board;

@@ -68,6 +68,8 @@ pub enum Subject {
     Hsmp,
     /// `plr`.
     Plr,
+    /// `speed_select`.
+    SpeedSelect,
     /// `uncore`.
     Uncore,
     /// `memory_bandwidth`.

@@ -16,6 +16,7 @@ use crate::msr::Msrs;
 use crate::power::board::BoardPower;
 use crate::power::cap::PowerCap;
 use crate::power::plr;
+use crate::power::speed_select;
 use crate::site::Thresholds;
 use crate::system::ipmi::Ipmi;
 use crate::system::isolation::Isolation;
@@ -64,6 +65,7 @@ impl HostView {
             power_cap: PowerCap::none(Missing::unasked("power limit of the management controller")),
             hsmp: none("HSMP"),
             plr: none(plr::NAME),
+            speed_select: none(speed_select::NAME),
             uncore: none("uncore domains"),
             memory_bandwidth: none("groups of resctrl"),
             board_power: board_power(),
@@ -111,7 +113,7 @@ fn tuners() -> Tuners {
     Tuners {
         tuned_profile: none("TuneD's profile"),
         tlp_state: none("TLP's state"),
-        cpupower_unit: none("cpupower.service"),
+        boot_units: Vec::new(),
     }
 }
 
@@ -137,6 +139,7 @@ impl Policy {
             preference: none("energy_performance_preference"),
             boost: none("boost"),
             lowest_nonlinear: none("amd_pstate_lowest_nonlinear_freq"),
+            ranking: none("amd_pstate_prefcore_ranking"),
         }
     }
 }

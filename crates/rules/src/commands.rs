@@ -64,6 +64,7 @@ pub const COMMANDS: &[&Command] = &[
     &BMC_EVENTS,
     &BMC_SENSORS,
     &BMC_LIMIT,
+    &SPEED_SELECT_PROFILE,
     &THERMAL_ZONES,
     &COUNT_SMIS,
     &KERNEL_LOG,
@@ -141,6 +142,17 @@ pub(crate) const POWERCAP_LIMIT: Command = Command {
     available: "every distribution",
     text: "echo {}",
     holds: bare_metal,
+};
+
+/// Chooses a Speed Select profile; the argument is its number. With `-o` it brings the profile's cores online and takes the others offline.
+pub(crate) const SPEED_SELECT_PROFILE: Command = Command {
+    id: "speed-select-profile",
+    kind: Kind::Changes {
+        risk: "another profile draws more power, and takes CPUs offline or brings them online: find out first whose choice it is",
+    },
+    available: "package linux-tools, kernel-tools or intel-speed-select",
+    text: "intel-speed-select perf-profile set-config-level -l {} -o",
+    holds: bare_metal_x86,
 };
 
 /// Ends the limit that the management controller keeps on the board.
@@ -256,7 +268,7 @@ pub(crate) const CLAMP_OFF: Command = Command {
 pub(crate) const FAIR_SERVER_OFF: Command = Command {
     id: "fair-server-off",
     kind: Kind::Changes {
-        risk: "a real-time task that never sleeps then starves every other task on that CPU, the kernel's own included",
+        risk: "a real-time task that never sleeps then starves every other task on that CPU, the kernel's own included; the kernel may refuse it with EBUSY (see `fullclock explain fair-server-tick`)",
     },
     available: "every distribution with Linux 6.12 and debugfs",
     text: "echo 0 > {}",

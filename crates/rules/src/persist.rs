@@ -156,7 +156,7 @@ fn units(id: &str, caller: Caller<'_>, profile: &str, is_of_tasks: bool) -> [(St
 /// What has to be there first, and the tuners that may set something else or are to be stopped.
 const BOOT: &str = "systemd-modules-load.service systemd-sysctl.service tuned.service \
                     power-profiles-daemon.service tlp.service auto-cpufreq.service cpupower.service \
-                    cpufrequtils.service cpuspeed.service thermald.service intel_lpmd.service";
+                    cpufrequtils.service ondemand.service cpuspeed.service thermald.service intel_lpmd.service";
 
 /// Every way to sleep; each of these units ends when the machine is awake again.
 const SLEEP: &str = "systemd-suspend.service systemd-hibernate.service systemd-hybrid-sleep.service \

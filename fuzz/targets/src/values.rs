@@ -13,6 +13,7 @@ use facts::pmu::{self, Bits};
 use facts::power::board::SystemCap;
 use facts::power::hsmp::HsmpSocket;
 use facts::power::plr;
+use facts::power::speed_select::{self, InForce, Profile};
 use facts::system::{database, ipmi, isolation, kernel, preemption, sysctl};
 use facts::{Missing, parse};
 
@@ -30,6 +31,7 @@ pub(crate) fn run(input: &[u8]) {
     pmu(text);
     limits(text);
     clocks(text);
+    answers(input);
     // A message stays short whatever was found.
     let message = Missing::malformed("/sys/file", text, "a number").to_string();
     assert!(message.chars().count() < 1024, "{message}");
@@ -54,6 +56,19 @@ fn limits(text: &str) {
     for (_, log) in plr::dumped(text).unwrap_or_default() {
         assert!(log.seen().iter().all(|it| it.cpus.is_empty()));
     }
+}
+
+/// Answers of a driver: a profile is real or none, and a mask has 16 bits.
+fn answers(input: &[u8]) {
+    let _ = InForce::of_struct(input);
+    if let Ok(number) = speed_select::number(input) {
+        let _ = (speed_select::levels(number), Profile::of_mailbox(number, number));
+    }
+    if let Ok(profile) = Profile::of_struct(input) {
+        assert!(profile.base.0 > 0 && profile.turbo >= profile.base);
+    }
+    assert!(speed_select::domains(input).map_or(0, |it| it.len()) <= 16);
+    let _ = speed_select::core_power_of_struct(input);
 }
 
 /// The text is a format and an event of that format.

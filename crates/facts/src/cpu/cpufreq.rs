@@ -71,6 +71,10 @@ pub struct Policy {
     /// `amd_pstate_lowest_nonlinear_freq`: the lowest clock at which less voltage is needed; below it a lower clock saves little. Read where
     /// `scaling_max_freq` is a limit.
     pub lowest_nonlinear: Fact<Hertz>,
+    /// `amd_pstate_prefcore_ranking` (amd-pstate, Linux 6.9 and later): where the processor prefers some cores, the rank of this one, 255 at
+    /// most. It is no clock: a core of lower rank has the same `cpuinfo_max_freq` and reaches a lower turbo clock, which nobody holds
+    /// down. `amd_pstate_highest_perf`, which was the rank in older kernels, is not read.
+    pub ranking: Fact<u64>,
 }
 
 impl Policy {

@@ -14,12 +14,29 @@ pub struct Tuners {
     pub tuned_profile: Fact<Vec<String>>,
     /// `/run/tlp`: the folder that TLP, which has no process, creates when it has run.
     pub tlp_state: Fact<Vec<String>>,
-    /// Where [`CPUPOWER_UNIT`] leads: cpupower.service sets a governor once at boot, and leaves no process.
-    pub cpupower_unit: Fact<String>,
+    /// Units that set a governor once at boot, and leave no process: those of [`BOOT_UNITS`], each with where its link leads.
+    pub boot_units: Vec<BootUnit>,
 }
 
-/// The link by which systemctl(1) enables cpupower.service (tools/power/cpupower of Linux; Fedora, RHEL and Arch have one of their own).
-pub const CPUPOWER_UNIT: &str = "/etc/systemd/system/multi-user.target.wants/cpupower.service";
+/// A unit that sets a governor once at boot, if it is enabled.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BootUnit {
+    /// `cpupower.service`.
+    pub name: &'static str,
+    /// Where its link leads; absent where it is not enabled.
+    pub target: Fact<String>,
+}
+
+/// cpupower.service is tools/power/cpupower of Linux (Fedora, RHEL and Arch have one of their own). ondemand.service is Ubuntu's, up to 20.04
+/// and enabled by default: its script set-cpufreq, which is part of Ubuntu's package systemd, chooses ondemand or powersave late in the boot.
+pub const BOOT_UNITS: [&str; 2] = ["cpupower.service", "ondemand.service"];
+
+impl BootUnit {
+    /// The link by which systemctl(1) enables the unit with this name.
+    pub fn link(name: &str) -> String {
+        format!("/etc/systemd/system/multi-user.target.wants/{name}")
+    }
+}
 
 /// A tuner that runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,8 +66,8 @@ pub struct Tuner {
     pub process: &'static str,
     /// Its usual name.
     pub name: &'static str,
-    /// Whether it sets governors, limits or hints as configured. thermald sets only power limits, by temperature or
-    /// by the firmware's DPTF tables (`--adaptive`).
+    /// Whether it sets governors, limits or hints as configured, as long as it runs. thermald sets only power limits, by temperature or
+    /// by the firmware's DPTF tables (`--adaptive`); others act when a program asks.
     pub is_setter: bool,
 }
 
@@ -71,10 +88,16 @@ pub const TUNERS: &[Tuner] = &[
     setter("intel_lpmd", "intel-lpmd"),
     // tuxedo-control-center, src/dist-data/tccd.service.
     setter("tccd", "tccd"),
+    // asusctl, asusd: `platform_profile` and the energy preference that goes with a profile.
+    setter("asusd", "asusd"),
     Tuner { process: "thermald", name: "thermald", is_setter: false },
     // tools/power/x86/intel-speed-select/isst-daemon.c (`--oob`): takes CPUs offline and sets limits when an agent outside of Linux changes
     // the performance level.
     Tuner { process: "intel-speed-sel", name: "intel-speed-select", is_setter: false },
+    // GEOPM, geopm.service: sets clocks and power limits for sessions that ask for it, and restores them.
+    Tuner { process: "geopmd", name: "geopmd", is_setter: false },
+    // GameMode, daemon/: sets the governor `performance` while a game runs.
+    Tuner { process: "gamemoded", name: "gamemoded", is_setter: false },
     // NVIDIA's driver, README, "Dynamic Boost on Linux": moves power between CPU and GPU of a laptop.
     Tuner { process: "nvidia-powerd", name: "nvidia-powerd", is_setter: false },
 ];

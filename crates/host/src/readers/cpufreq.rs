@@ -5,7 +5,7 @@ use facts::cpu::cpufreq::{Cpufreq, Policy};
 use facts::cpu::pstate::{AmdPstate, IntelPstate, Pstate};
 use facts::cpu::topology::Topology;
 use facts::system::kernel;
-use facts::system::tuners::{CPUPOWER_UNIT, Tuners};
+use facts::system::tuners::{BOOT_UNITS, BootUnit, Tuners};
 use facts::{CpuSet, Fact, Hertz, HostView, Missing, Why, parse};
 
 const CPUS: &str = "/sys/devices/system/cpu";
@@ -201,6 +201,11 @@ fn read_limits_of(source: &dyn Source, policy: &mut Policy, first: Option<&Polic
     let file = path("amd_pstate_lowest_nonlinear_freq");
     let is_limited = matches!((&policy.scaling_max, &policy.cpuinfo_max), (Ok(limit), Ok(highest)) if limit < highest);
     let is_amds = policy.driver.as_ref().is_ok_and(|it| it.starts_with("amd"));
+    let ranking = path("amd_pstate_prefcore_ranking");
+    policy.ranking = match is_amds && !has_no(first.and_then(|it| it.ranking.as_ref().err())) {
+        true => source.parsed(&ranking, parse::number),
+        false => Err(Missing::absent(ranking)),
+    };
     policy.lowest_nonlinear = match is_limited && is_amds {
         true => source.parsed(&file, parse::kilohertz),
         false => Err(Missing::not_here(file, "no limit of amd-pstate is below the highest clock")),
@@ -249,7 +254,10 @@ pub(super) fn read_tuners(source: &dyn Source) -> Tuners {
     Tuners {
         tuned_profile: source.parsed("/etc/tuned/active_profile", parse::words),
         tlp_state: source.list("/run/tlp"),
-        cpupower_unit: source.link(CPUPOWER_UNIT),
+        boot_units: BOOT_UNITS
+            .into_iter()
+            .map(|name| BootUnit { name, target: source.link(&BootUnit::link(name)) })
+            .collect(),
     }
 }
 

@@ -22,6 +22,7 @@ mod power;
 mod processes;
 mod resctrl;
 mod scheduler;
+mod speed_select;
 mod thermal;
 mod throttled_groups;
 mod topology;
@@ -191,6 +192,11 @@ const READERS: &[Reader] = &[
     reader(Subject::Plr, &[Subject::Cpuinfo, Subject::Platform], |source, host| {
         host.plr = plr::read(source, &host.cpuinfo, &host.platform);
     }),
+    reader(
+        Subject::SpeedSelect,
+        &[Subject::Cpuinfo, Subject::Platform, Subject::Groups],
+        |source, host| host.speed_select = speed_select::read(source, host),
+    ),
     reader(Subject::Uncore, &[], |source, host| host.uncore = power::read_uncore(source)),
     reader(Subject::MemoryBandwidth, &[Subject::Cpuinfo, Subject::Processes], |source, host| {
         host.memory_bandwidth = resctrl::read(source, &host.cpuinfo, &host.processes);

@@ -7,10 +7,13 @@ use facts::cpu::cpuinfo::CpuInfo;
 use facts::cpu::thermal_zone::{ThermalZone, is_in_use};
 use facts::cpu::throttling::{OCC_REASONS, Occ, OccReason, Throttled, Throttling};
 use facts::cpu::topology::Topology;
-use facts::{CpuSet, Fact, HostView, Missing, PerCpu, parse};
+use facts::{CpuSet, Fact, HostView, Missing, PerCpu, Why, parse};
 use std::time::Duration;
 
 const FOLDER: &str = "/sys/class/thermal";
+
+const MASKED: &str =
+    "an empty folder is laid over it, as runtimes of containers do; run fullclock on the host";
 
 pub(super) fn read_cooling(source: &dyn Source, host: &mut HostView) {
     host.cooling = cooling(source);
@@ -191,18 +194,34 @@ fn occ(source: &dyn Source, cpu: u32) -> Fact<Occ> {
 
 /// The kernel does not count how long.
 fn power_limited(source: &dyn Source, cpu: u32, level: &str) -> Fact<Throttled> {
-    let path =
-        format!("/sys/devices/system/cpu/cpu{cpu}/thermal_throttle/{level}_power_limit_count");
-    let events = source.parsed(&path, parse::number)?;
+    let folder = folder_of_counters(cpu);
+    let path = format!("{folder}/{level}_power_limit_count");
+    let events = source.parsed(&path, parse::number).map_err(|it| masked(source, &folder, it))?;
     let total = Err(Missing::not_here("time at a power limit", "the kernel counts events only"));
     Ok(Throttled { path, events, total })
 }
 
+fn folder_of_counters(cpu: u32) -> String {
+    format!("/sys/devices/system/cpu/cpu{cpu}/thermal_throttle")
+}
+
+/// Why a counter is missing. The kernel makes the folder with counters in it or not at all (thermal_throttle_add_dev in therm_throt.c), and
+/// runtimes of containers lay an empty one over it (`maskedPaths` of the OCI runtime specification; containerd and Docker list this folder).
+fn masked(source: &dyn Source, folder: &str, missing: Missing) -> Missing {
+    let is_empty = |folder: &str| source.list(folder).is_ok_and(|it| it.is_empty());
+    match missing.why {
+        Why::Absent if is_empty(folder) => {
+            Missing { what: folder.to_owned(), why: Why::Failed(MASKED.to_owned()) }
+        }
+        _ => missing,
+    }
+}
+
 /// The time is read only after throttling: most counters of most machines are 0.
 fn throttled(source: &dyn Source, cpu: u32, level: &str) -> Fact<Throttled> {
-    let folder = format!("/sys/devices/system/cpu/cpu{cpu}/thermal_throttle");
+    let folder = folder_of_counters(cpu);
     let path = format!("{folder}/{level}_throttle_count");
-    let events = source.parsed(&path, parse::number)?;
+    let events = source.parsed(&path, parse::number).map_err(|it| masked(source, &folder, it))?;
     let total = match events {
         0 => Ok(Duration::ZERO),
         _ => source
@@ -235,6 +254,37 @@ mod tests {
         assert!(is_read("2999999"));
         assert!(!is_read("3000000"));
         assert!(is_read("!denied"));
+    }
+
+    #[test]
+    fn an_empty_folder_over_the_counters_is_a_mask_and_no_absence() {
+        let of = |folder: &str| {
+            let cpu = "//- /sys/devices/system/cpu";
+            let host = Captured::excerpt(&format!(
+                "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\n{cpu}/online\n0\n\
+                 {cpu}/cpu0/topology/core_cpus_list\n0\n{cpu}/cpu0/topology/package_cpus_list\n0\n{folder}"
+            ))
+            .unwrap();
+            view_of(&host, Subjects::of(&[Subject::Throttling])).throttling
+        };
+        let masked = of("//- /sys/devices/system/cpu/cpu0/thermal_throttle/\n");
+        for counters in [&masked.cores, &masked.packages, &masked.core_power, &masked.package_power]
+        {
+            let (_, missing) = counters.iter().next().unwrap();
+            let missing = missing.as_ref().err().unwrap();
+            assert!(
+                !missing.is_absence() && missing.to_string().contains("empty folder"),
+                "{missing}"
+            );
+        }
+        let none = of("");
+        assert!(none.cores.iter().all(|(_, it)| it.as_ref().is_err_and(|it| it.is_absence())));
+        // Newer kernels have the folder and not every counter.
+        let counts =
+            of("//- /sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count\n0\n");
+        assert!(
+            counts.core_power.iter().all(|(_, it)| it.as_ref().is_err_and(|it| it.is_absence()))
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::{Counter, Source};
 use facts::ipmi::Question;
 use facts::links::ethtool;
+use facts::power::speed_select;
 use facts::{Fact, Origin};
 use std::cell::{Cell, RefCell};
 
@@ -90,6 +91,10 @@ impl Source for Answered<'_> {
 
     fn ethtool(&self, interface: &str, question: ethtool::Question) -> Fact<Vec<u8>> {
         self.count(self.inner.ethtool(interface, question))
+    }
+
+    fn speed_select(&self, question: speed_select::Question) -> Fact<Vec<u8>> {
+        self.count(self.inner.speed_select(question))
     }
 
     fn look(&self, counters: &[Counter]) -> Vec<Fact<String>> {

@@ -6,6 +6,7 @@
 use super::{Counter, Source};
 use facts::ipmi::Question;
 use facts::links::ethtool;
+use facts::power::speed_select;
 use facts::{Fact, Origin};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -82,6 +83,10 @@ impl Source for CachedSource<'_> {
 
     fn ethtool(&self, interface: &str, question: ethtool::Question) -> Fact<Vec<u8>> {
         self.inner.ethtool(interface, question)
+    }
+
+    fn speed_select(&self, question: speed_select::Question) -> Fact<Vec<u8>> {
+        self.inner.speed_select(question)
     }
 
     fn look(&self, counters: &[Counter]) -> Vec<Fact<String>> {

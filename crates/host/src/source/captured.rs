@@ -24,6 +24,7 @@ use super::{Counter, Source, check_names, cpuid_name, within_limit};
 use facts::collectors::{self, Known};
 use facts::ipmi::{Question, bytes as bytes_of};
 use facts::links::ethtool;
+use facts::power::speed_select;
 use facts::{Fact, Missing, Origin, Why, msr};
 use std::collections::BTreeMap;
 
@@ -216,6 +217,10 @@ impl Source for Captured {
 
     fn ethtool(&self, interface: &str, question: ethtool::Question) -> Fact<Vec<u8>> {
         self.answer(&question.name(interface)).map(<[u8]>::to_vec)
+    }
+
+    fn speed_select(&self, question: speed_select::Question) -> Fact<Vec<u8>> {
+        self.answer(&question.name()).map(<[u8]>::to_vec)
     }
 
     fn cpuid(&self, leaf: u32, subleaf: u32) -> Fact<[u32; 4]> {

@@ -11,6 +11,7 @@ use crate::ipmi::{Controller, Failure, Patience};
 use facts::cpu::delivered::LOOK;
 use facts::ipmi::Question;
 use facts::links::ethtool;
+use facts::power::speed_select;
 use facts::{Fact, Missing, Origin, Why};
 use rustix::io::Errno;
 use std::cell::RefCell;
@@ -115,6 +116,10 @@ impl Source for WithController {
 
     fn ethtool(&self, interface: &str, question: ethtool::Question) -> Fact<Vec<u8>> {
         self.live.ethtool(interface, question)
+    }
+
+    fn speed_select(&self, question: speed_select::Question) -> Fact<Vec<u8>> {
+        self.live.speed_select(question)
     }
 
     fn look(&self, counters: &[Counter]) -> Vec<Fact<String>> {

@@ -2,11 +2,12 @@
 
 use super::copy::Copy;
 use super::whole::read_all;
-use super::{Source, check_names, cpuid_name, driver, kernel_log, missing, not_a_link};
+use super::{Source, check_names, cpuid_name, driver, isst, kernel_log, missing, not_a_link};
 use crate::folders::entries;
 use crate::ipmi::Controller;
 use facts::ipmi::Question;
 use facts::links::ethtool;
+use facts::power::speed_select;
 use facts::{Fact, Missing, Origin, Why, limits, msr};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, StatxFlags, statx};
@@ -220,6 +221,13 @@ impl Source for Live {
         match self.copy {
             None => driver::ask(interface, question),
             Some(_) => Err(Missing::not_collected(question.name(interface))),
+        }
+    }
+
+    fn speed_select(&self, question: speed_select::Question) -> Fact<Vec<u8>> {
+        match self.copy {
+            None => isst::ask(question),
+            Some(_) => Err(Missing::not_collected(question.name())),
         }
     }
 

@@ -9,6 +9,7 @@ pub(crate) mod captured;
 pub(crate) mod controller;
 mod copy;
 mod driver;
+mod isst;
 mod kernel_log;
 pub(crate) mod live;
 mod look;
@@ -20,6 +21,7 @@ pub use look::Counter;
 
 use facts::ipmi::{Completion, Question, Response, Unanswered};
 use facts::links::ethtool;
+use facts::power::speed_select;
 use facts::{Expected, Fact, Missing, Origin, Why, limits};
 use rustix::io::Errno;
 
@@ -67,6 +69,11 @@ pub trait Source {
     /// no drivers.
     fn ethtool(&self, interface: &str, question: ethtool::Question) -> Fact<Vec<u8>> {
         Err(Missing::not_collected(question.name(interface)))
+    }
+
+    /// What the driver of Intel Speed Select answers, as `facts::power::speed_select` reads it. A copy of a host has no drivers.
+    fn speed_select(&self, question: speed_select::Question) -> Fact<Vec<u8>> {
+        Err(Missing::not_collected(question.name()))
     }
 
     /// Counters read twice, [`LOOK`](facts::cpu::delivered::LOOK) apart, both readings of each a line. Few sources look, because it takes so

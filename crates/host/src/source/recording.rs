@@ -5,6 +5,7 @@ use super::captured::link_key;
 use super::{Counter, Source, cpuid_name};
 use facts::ipmi::{Question, digits};
 use facts::links::ethtool;
+use facts::power::speed_select;
 use facts::{Fact, Missing, Origin, Why, msr, parse};
 use std::cell::RefCell;
 
@@ -118,6 +119,12 @@ impl Source for Recording<'_> {
     fn ethtool(&self, interface: &str, question: ethtool::Question) -> Fact<Vec<u8>> {
         let fact = self.inner.ethtool(interface, question);
         self.remember(question.name(interface), &fact, Clone::clone);
+        fact
+    }
+
+    fn speed_select(&self, question: speed_select::Question) -> Fact<Vec<u8>> {
+        let fact = self.inner.speed_select(question);
+        self.remember(question.name(), &fact, Clone::clone);
         fact
     }
 

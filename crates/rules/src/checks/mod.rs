@@ -45,6 +45,7 @@ mod power {
     pub(super) mod low_power_limit;
     pub(super) mod memory_bandwidth_limit;
     pub(super) mod power_limit_reached;
+    pub(super) mod speed_select_profile;
     pub(super) mod uncore_capped;
     pub(super) mod undervoltage;
 }
@@ -119,6 +120,7 @@ pub const CHECKS: &[&Check] = &[
     &stopped::known_bad_firmware::CHECK,
     &power::low_power_limit::CHECK,
     &power::power_limit_reached::CHECK,
+    &power::speed_select_profile::CHECK,
     &power::undervoltage::CHECK,
     &power::bmc_power_cap::CHECK,
     &power::uncore_capped::CHECK,

@@ -76,6 +76,8 @@ pub const EXPLAINS: &[Relation] = &[
     relation("clock-clipped-by-platform", "clock-not-delivered", &[CauseIsLive, CauseHolds]),
     // That a low limit binds is seen where the processor is at its power limit.
     relation("low-power-limit", "power-limit-reached", &[CauseMatters, EffectIsLive]),
+    // A profile has a design power of its own, which the limit follows.
+    relation("speed-select-profile", "low-power-limit", &[CauseIsLive]),
     // The limit that the processor's own controller shows is that of what it names as the source.
     relation("prochot-asserted", "capped-frequency", &[CauseMatters, EffectIsOf(Party::Physics)]),
     relation(

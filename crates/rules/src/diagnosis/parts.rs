@@ -182,6 +182,14 @@ pub const PARTS: &[Part] = &[
     ),
     Part {
         acts: true,
+        ..set(
+            "speed-select-profile",
+            "a Speed Select profile",
+            "choose profile 0, where its power and its cores are allowed",
+        )
+    },
+    Part {
+        acts: true,
         ..mechanism(
             "undervoltage",
             "under-voltage",

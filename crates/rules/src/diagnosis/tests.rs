@@ -354,3 +354,33 @@ fn whose_a_signal_is_depends_on_the_cpu() {
         [Some(Party::Firmware), Some(Party::ManagementController), None]
     );
 }
+
+#[test]
+fn a_speed_select_profile_explains_the_low_power_limit_that_comes_with_it() {
+    let of = |command: &str, bytes: &str| {
+        format!("//- /dev/isst_interface mailbox cpu0 {command}\n!bytes {bytes}\n")
+    };
+    let limit = "//- /sys/class/powercap/intel-rapl:0";
+    let host = |level: &str| {
+        xeon(2400, "0x0", COOL)
+            + &of("0x7f 0x0 0x0", level)
+            + &of("0x7f 0x1 0x0", "03000000")
+            + &of("0x7f 0x1 0x2", "03000000")
+            + &of("0x7f 0x3 0x0", "96001800")
+            + &of("0x7f 0x7 0x0", "25252322")
+            + &of("0x7f 0x3 0x2", "64001400")
+            + &of("0x7f 0x7 0x2", "20202020")
+            + &of("0x94 0x3 0x0", "01000000")
+            + &format!(
+                "{limit}/name\npackage-0\n{limit}/enabled\n1\n{limit}/constraint_0_power_limit_uw\n100000000\n\
+                 {limit}/constraint_0_max_power_uw\n150000000\n"
+            )
+    };
+    let chains = diagnosed(&host("04040281"));
+    assert!(
+        chains.contains("speed-select-profile -> low-power-limit <= 14 %: firmware"),
+        "{chains}"
+    );
+    let without = diagnosed(&host("04040080"));
+    assert!(!without.contains("speed-select-profile"), "{without}");
+}

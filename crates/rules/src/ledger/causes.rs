@@ -88,12 +88,13 @@ pub(crate) fn reasons(books: &Books<'_>, running: Hertz) -> Reasons {
     ];
     let load_governor = looks().find_map(|it| load_governor(it, books.cpu));
     let preference = looks().find_map(|it| preference(it, books.cpu));
+    let ranked = looks().find_map(|it| ranked_lower(it, books.cpu, running));
     let causes: Vec<Cause> = causes.into_iter().flatten().collect();
     let logged = began(&books.evidence.interval, books.cpu).into_iter();
     let after = books.evidence.host_after;
     let limits = after.map(|it| plr::began(host, it, books.cpu)).unwrap_or_default();
     let logged = logged.chain(limits.iter().map(|it| it.what)).map(str::to_owned);
-    let seen = [once_requested, load_governor, preference, once_hot, once_limited];
+    let seen = [once_requested, load_governor, preference, ranked, once_hot, once_limited];
     let mut perhaps: Vec<String> = Vec::new();
     for name in seen.into_iter().flatten().chain(logged) {
         if !perhaps.contains(&name) && causes.iter().all(|it| it.name != name) {
@@ -149,6 +150,17 @@ fn load_governor(host: &HostView, cpu: u32) -> Option<String> {
     let was_low = policy.scaling_cur.as_ref().is_ok_and(|it| is_low(host, policy, *it));
     let asks = follows_load && was_low && policy.drives_itself() == Ok(false);
     asks.then(|| format!("governor {governor}"))
+}
+
+/// A core that its processor ranks below others, where it runs above the nominal clock: `cpuinfo_max_freq` is the clock of the best cores, and
+/// nobody holds this one down (Documentation/admin-guide/pm/amd-pstate.rst, "amd-pstate Preferred Core"). How far down it explains the clock, a
+/// rank does not say.
+fn ranked_lower(host: &HostView, cpu: u32, running: Hertz) -> Option<String> {
+    let rank = |it: &Policy| it.ranking.as_ref().ok().copied();
+    let own = rank(policy(host, cpu)?)?;
+    let highest = host.cpufreq.policies.as_ref().ok()?.iter().filter_map(rank).max()?;
+    let is_turbo = host.nominal_clock().is_some_and(|(it, _)| running.share_of(it) >= SAME);
+    (own < highest && is_turbo).then(|| "a core of lower rank (prefcore)".to_owned())
 }
 
 fn is_low(host: &HostView, policy: &Policy, clock: Hertz) -> bool {
@@ -349,5 +361,38 @@ flags : acpi tm2
     fn turbo_is_not_off_because_a_guest_does_not_see_it() {
         let guest = WITHOUT_TURBO.replace("flags : acpi", "flags : hypervisor acpi");
         assert_eq!(turbo_off(&host_of(&guest), Hertz(2_400_000_000)), None);
+    }
+
+    /// Two cores of a Ryzen of 4.5 GHz, whose second has this rank; the best has 236.
+    fn ryzen(driver: &str, rank: &str) -> HostView {
+        let cpu = "//- /sys/devices/system/cpu";
+        let policy = |number: u32, rank: &str| {
+            let folder = format!("{cpu}/cpufreq/policy{number}");
+            format!(
+                "{folder}/affected_cpus\n{number}\n{folder}/scaling_driver\n{driver}\n{folder}/cpuinfo_max_freq\n5700000\n\
+                 {folder}/scaling_max_freq\n5700000\n{folder}/amd_pstate_prefcore_ranking\n{rank}\n"
+            )
+        };
+        host_of(&format!(
+            "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : AuthenticAMD\ncpu family : 25\n{cpu}/online\n0-1\n\
+             {cpu}/cpu0/acpi_cppc/nominal_freq\n4500\n{}{}",
+            policy(0, "236"),
+            policy(1, rank)
+        ))
+    }
+
+    #[test]
+    fn a_core_of_lower_rank_may_run_below_the_best_and_above_nominal() {
+        let turbo = Hertz::from_mhz(5200);
+        let of = |driver, rank| ranked_lower(&ryzen(driver, rank), 1, turbo);
+        let lower = Some("a core of lower rank (prefcore)".to_owned());
+        assert_eq!(of("amd-pstate-epp", "201"), lower);
+        assert_eq!(of("amd-pstate-epp", "236"), None);
+        assert_eq!(of("amd-pstate-epp", "!absent"), None);
+        assert_eq!(of("acpi-cpufreq", "201"), None, "another driver has no ranks");
+        let ranked = ryzen("amd-pstate-epp", "201");
+        assert_eq!(ranked_lower(&ranked, 0, turbo), None, "the best core");
+        let low = Hertz::from_mhz(3000);
+        assert_eq!(ranked_lower(&ranked, 1, low), None, "no rank takes the nominal clock");
     }
 }

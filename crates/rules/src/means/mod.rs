@@ -156,6 +156,7 @@ pub const MEANS: &[&Means] = &[
     &modules::RAPL,
     &modules::HSMP,
     &modules::PLR,
+    &modules::SPEED_SELECT,
     &mounts::CGROUPS,
     &mounts::DEBUGFS,
     &kernel::SCHEDSTAT,

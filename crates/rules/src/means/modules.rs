@@ -5,6 +5,7 @@ use super::{Adds, Kind, Looked, Means, NONE, Provision, State, by_fact};
 use facts::Why;
 use facts::access::Capability;
 use facts::power::plr;
+use facts::power::speed_select::{self, Interface};
 
 /// Devices of registers.
 pub(super) const MSR: Means = Means {
@@ -212,6 +213,42 @@ pub(super) const PLR: Means = Means {
                     by: right(looked, Capability::DacReadSearch),
                 },
                 _ => State::Lacking { seen: missing.to_string(), by: load() },
+            },
+        }
+    },
+};
+
+/// Which Speed Select profile is in force.
+pub(super) const SPEED_SELECT: Means = Means {
+    id: "speed-select-module",
+    title: "module isst_if_mbox_pci, isst_if_mbox_msr or isst_tpmi",
+    kind: Kind::Module,
+    adds: Adds {
+        text: "whether a Speed Select profile lowers the clock that Intel's servers were sold with",
+        checks: &["speed-select-profile"],
+        ..NONE
+    },
+    find: |looked| {
+        if let Err(missing) = looked.host.platform.hides(speed_select::NAME) {
+            return State::NotNeeded(missing.to_string());
+        }
+        let module = match looked.host.cpuinfo.as_ref().map(Interface::of) {
+            Ok(Some(Interface::Mailbox)) => "isst_if_mbox_pci",
+            Ok(Some(Interface::Tpmi)) => "isst_tpmi",
+            Ok(None) => {
+                return State::NotNeeded(
+                    "only Intel's servers since Cascade Lake have Speed Select".to_owned(),
+                );
+            }
+            Err(missing) => return State::Unknown(missing.clone()),
+        };
+        match &looked.host.speed_select {
+            Ok(_) => State::Here(speed_select::DEVICE.to_owned()),
+            Err(missing) if missing.is_absence() => State::NotNeeded(missing.to_string()),
+            Err(missing) if missing.why == Why::NotCollected => State::Unknown(missing.clone()),
+            Err(missing) => State::Lacking {
+                seen: missing.to_string(),
+                by: readable(looked, missing, || modules(looked, &[module])),
             },
         }
     },

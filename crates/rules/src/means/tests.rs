@@ -232,6 +232,29 @@ fn a_granite_rapids_is_told_of_the_module_that_shows_its_log() {
 }
 
 #[test]
+fn the_driver_of_speed_select_is_named_by_what_the_processor_has() {
+    let of = |model: u32, device: &str| {
+        let cpu = "//- /sys/devices/system/cpu";
+        let text = format!(
+            "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : {model}\n\
+             {cpu}/online\n0\n{cpu}/cpu0/topology/package_cpus_list\n0\n{cpu}/cpu0/topology/physical_package_id\n0\n{device}"
+        );
+        let source = captured(&text);
+        let host = host::view(&source);
+        let examined = examine(&host, &host::access(&source), &audit(&host));
+        line(examined.iter().find(|it| it.means.id == "speed-select-module").unwrap())
+    };
+    assert!(of(106, "").contains("`modprobe isst_if_mbox_pci`"), "{}", of(106, ""));
+    assert!(of(173, "").contains("`modprobe isst_tpmi`"), "{}", of(173, ""));
+    assert!(of(85, "").contains("not-needed"), "{}", of(85, ""));
+    assert!(of(151, "").contains("not-needed"), "{}", of(151, ""));
+    let denied = "//- /dev/isst_interface mailbox cpu0 0x7f 0x0 0x0\n!denied\n";
+    assert!(of(106, denied).contains("may not be read"), "{}", of(106, denied));
+    let answer = "//- /dev/isst_interface mailbox cpu0 0x7f 0x0 0x0\n!bytes 04040001\n";
+    assert!(of(106, answer).starts_with("speed-select-module here"), "{}", of(106, answer));
+}
+
+#[test]
 fn a_guest_is_sent_to_its_machine_and_not_to_a_module() {
     let guest = XEON.replace("flags : ", "flags : hypervisor ")
         + "//- /sys/class/dmi/id/sys_vendor\nQEMU\n";

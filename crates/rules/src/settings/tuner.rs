@@ -55,6 +55,7 @@ const SERVICES: &[(&str, &str)] = &[
     ("system76-power", "com.system76.PowerDaemon"),
     ("intel-lpmd", "intel_lpmd"),
     ("tccd", "tccd"),
+    ("asusd", "asusd"),
 ];
 
 fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>) -> Planned {

@@ -7,7 +7,7 @@ use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::cpu::cpufreq::Policy;
-use facts::system::tuners::{CPUPOWER_UNIT, Running};
+use facts::system::tuners::{BootUnit, Running};
 use facts::{CpuSet, HostView};
 
 pub(crate) const CHECK: Check = Check {
@@ -16,8 +16,9 @@ pub(crate) const CHECK: Check = Check {
     doc: "\
 ## What it looks at
 Running programs that set governors, limits or energy hints: tuned, power-profiles-daemon, TLP, auto-cpufreq,
-cpuspeed, cpufreqd, powernowd, system76-power, intel-lpmd, tccd; and thermald, which lowers clock and power limits, intel-speed-select as a
-daemon and nvidia-powerd. With one of the first, also whether cpupower.service is to set a governor at boot.
+cpuspeed, cpufreqd, powernowd, system76-power, intel-lpmd, tccd, asusd; and thermald, which lowers clock and power limits, intel-speed-select as a
+daemon, nvidia-powerd, geopmd and gamemoded. With one of the first, also whether cpupower.service, or ondemand.service of Ubuntu up to 20.04, is to
+set a governor at boot. The agents of Dell, HPE and Lenovo are not among them: they talk to the management controller, which is a party of its own.
 If tuned runs with a profile that asks for the governor `performance`, whether every CPU has it.
 
 ## Why it matters
@@ -83,14 +84,14 @@ fn rivals(host: &HostView, running: &[Running]) -> Option<Finding> {
 /// A unit that sets the governor at boot, and a program that sets it while it runs: which of the two is later depends on the boot.
 fn at_boot(host: &HostView, running: &[Running]) -> Option<Finding> {
     let setter = running.iter().find(|it| it.tuner.is_setter)?;
-    let unit = host.tuners.cpupower_unit.as_ref().ok()?;
-    let message =
-        format!("cpupower.service sets the governor at boot, and {} while it runs", setter.named());
+    let enabled = |it: &BootUnit| Some((it.name, it.target.clone().ok()?));
+    let (name, target) = host.tuners.boot_units.iter().find_map(enabled)?;
+    let message = format!("{name} sets the governor at boot, and {} while it runs", setter.named());
     Some(
         Finding::new(Severity::Info, Confidence::Medium, message)
-            .evidence(CPUPOWER_UNIT, unit)
+            .evidence(BootUnit::link(name), target)
             .evidence(&setter.source, setter.tuner.name)
-            .fix_lasting("keep one: `systemctl disable cpupower.service`, or the other's service"),
+            .fix_lasting(format!("keep one: `systemctl disable {name}`, or the other's service")),
     )
 }
 
@@ -172,6 +173,24 @@ mod tests {
             "info: cpupower.service sets the governor at boot, and tuned (100) while it runs"
         );
         assert_eq!(verdict(&CHECK, &(processes(&["bash"]) + unit)), "clean");
+        let ubuntus = unit.replace("cpupower", "ondemand");
+        assert_eq!(
+            verdict(&CHECK, &(processes(&["tuned"]) + &ubuntus)),
+            "info: ondemand.service sets the governor at boot, and tuned (100) while it runs"
+        );
+    }
+
+    #[test]
+    fn programs_that_act_when_asked_are_no_rivals_of_each_other() {
+        assert_eq!(verdict(&CHECK, &processes(&["geopmd", "gamemoded"])), "clean");
+        assert_eq!(
+            verdict(&CHECK, &(processes(&["tuned", "geopmd"]) + XEON)),
+            "info: tuned (100) and geopmd (101) tune frequencies at the same time"
+        );
+        assert!(
+            verdict(&CHECK, &processes(&["asusd", "tuned"]))
+                .starts_with("low: tuned (101) and asusd (100)")
+        );
     }
 
     #[test]

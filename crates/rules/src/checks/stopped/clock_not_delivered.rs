@@ -44,7 +44,8 @@ as the clock. An arm64 board whose clock could not be changed said 2600 MHz and 
 it is the only sign on Intel, and on POWER and arm64 often the only one at all.
 
 ## When to leave it alone
-Under vector code (AVX-512, AMX) Intel's processors run below the nominal clock by design, and under full load within a power limit
+Turbo clocks differ between the cores of a processor that prefers some of them (`amd_pstate_prefcore_ranking`): that is no finding, because nothing
+above the nominal clock is promised. Under vector code (AVX-512, AMX) Intel's processors run below the nominal clock by design, and under full load within a power limit
 they may, too: look again under another load. Counters since boot also count the time before the governor was set.
 ",
     references: &[

@@ -26,7 +26,9 @@ rest is never more than low. In a look (`fullclock audit --look 10s`) five or mo
 A system management interrupt takes every CPU out of the kernel and into firmware, together, and none comes back
 before the last is done. The kernel cannot see or stop it; its clocks only jump. One takes from ten to some
 hundred microseconds: a commit that falls into it waits as long. Usual causes are emulated legacy USB keyboards, power
-capping, memory error counting, and agents that ask the firmware for sensors.
+capping, memory error counting, and agents that ask the firmware for sensors. A program that reads UEFI variables causes one for each read where the
+firmware keeps no copy of them outside of SMM; fwupd reads some whenever its daemon starts, as for a refresh twice a day, which is no
+storm.
 
 ## When to leave it alone
 A few an hour are normal. Turning off what the firmware does in them (error reporting, power capping) has a price of its
@@ -40,6 +42,10 @@ own; measure with the kernel's hwlat tracer first, out of production: it keeps i
         Reference {
             title: "Linux Foundation, Real-Time Linux: SMI latency",
             url: "https://wiki.linuxfoundation.org/realtime/documentation/howto/debugging/smi-latency/detection",
+        },
+        Reference {
+            title: "TianoCore: UEFI Variable Runtime Cache (each GetVariable is an SMI without it)",
+            url: "https://github.com/tianocore/tianocore.github.io/wiki/UEFI-Variable-Runtime-Cache",
         },
     ],
     run,
@@ -111,7 +117,17 @@ fn watched(host: &HostView) -> Option<Finding> {
     let severity = of_rate(rate).filter(|it| *it >= Severity::Medium)?;
     let within = watched.within();
     let message = format!("firmware stopped all CPUs {count} times {within} ({rate:.1} a second)");
-    Some(finding(severity, Confidence::High, message, rate, (cpu, last)))
+    let finding = finding(severity, Confidence::High, message, rate, (cpu, last));
+    Some(
+        reader_of_variables(host).into_iter().fold(finding, |it, (at, name)| it.evidence(at, name)),
+    )
+}
+
+/// fwupd's daemon, while it runs: it ends some hours after its last client. Which program asked firmware, no register tells.
+fn reader_of_variables(host: &HostView) -> Option<(String, &str)> {
+    let processes = host.processes.as_deref().unwrap_or_default();
+    let daemon = processes.iter().find(|it| !it.is_kernel_thread && it.name == "fwupd")?;
+    Some((format!("/proc/{}/stat (reads UEFI variables)", daemon.pid), daemon.name.as_str()))
 }
 
 fn since_boot(severity: Severity, count: u64, cpu: u32, uptime: Duration) -> Finding {

@@ -29,7 +29,8 @@ whatever time. On bare-metal POWER `throttle_stats/overtemp` of each chip. On a 
 `get_throttled`: too hot at the moment (medium), or at some time since boot (low). On Granite Rapids, Sierra Forest and later
 servers, where these counters have nothing, the log of performance limit reasons (PLR) in debugfs: the die, single cores, or
 a voltage regulator too hot, since boot or since somebody cleared the log, which is a note. Other processors, and Intel's
-where firmware keeps the thermal interrupt, have no such counters: their heat is unknown.
+where firmware keeps the thermal interrupt, have no such counters: their heat is unknown. So is that of a host whose container runtime lays an
+empty folder over them.
 
 ## Why it matters
 At its temperature limit the processor lowers its clock, and when that is not enough stops it for more than half of
@@ -124,6 +125,12 @@ fn by_board(host: &HostView, bits: &FirmwareThrottling) -> Option<Finding> {
 
 /// A processor that has the sensor throttles itself whether the kernel counts it or not.
 fn without_counters(host: &HostView, missing: &Missing) -> Missing {
+    if let Ok(Some(container)) = &host.platform.container
+        && missing.is_absence()
+    {
+        // Whether the host has counters that the container is not shown, nobody can tell from inside.
+        return Missing::hidden(WHAT, format!("the container ({container})"));
+    }
     let has_sensor = host.cpuinfo.as_ref().is_ok_and(|it| it.is_intel() && it.has("acpi"));
     if has_sensor && missing.is_absence() {
         return Missing::elsewhere(WHAT, Elsewhere::ThermalInterrupt);
@@ -288,6 +295,21 @@ mod tests {
                 "unknown: thermal throttling cannot be read: this program reads no interface to it on this processor"
             );
         }
+    }
+
+    #[test]
+    fn in_a_container_the_firmware_is_not_blamed_for_counters_that_are_not_shown() {
+        let masked = format!("{XEON}//- /sys/devices/system/cpu/cpu0/thermal_throttle/\n");
+        assert_eq!(
+            verdict(&CHECK, &masked),
+            "unknown: /sys/devices/system/cpu/cpu0/thermal_throttle cannot be read: an empty folder is laid over it, \
+             as runtimes of containers do; run fullclock on the host"
+        );
+        let docker = format!("{XEON}//- /.dockerenv\n\n");
+        assert_eq!(
+            verdict(&CHECK, &docker),
+            "unknown: thermal throttling: not available in a guest of the container (docker)"
+        );
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Looks for the deadline server of the fair class on CPUs whose tick may stop, where these took more timer interrupts than nothing explains.
 //!
 //! Sources: kernel/sched/deadline.c (`dl_server_timer`), kernel/sched/core.c (`sched_can_stop_tick`: a runnable deadline entity keeps the
-//! tick), kernel/sched/debug.c (`fair_server_runtime_fops`; a runtime of 0 turns it off), Linux 6.12 and later. Timers of programs make the
+//! tick), kernel/sched/debug.c (`fair_server_runtime_fops`; a runtime of 0 turns it off; EBUSY is `__dl_overflow` in
+//! dl_server_apply_params), Linux 6.12 and later. Timers of programs make the
 //! same interrupts, and no count of a snapshot separates them: it is a note.
 
 use crate::check::{Check, Reference, Verdict};
@@ -25,6 +26,12 @@ The server gives normal tasks 50 ms of each second on a CPU that real-time tasks
 CPU with a normal task, and while the server is runnable the kernel keeps the tick of that CPU, although a single task runs there. Kernels
 before 6.12 had RT throttling in its place, which needs no timer where no real-time task runs.
 
+A runtime of 0 is taken by every kernel with the file, and still the write may fail with EBUSY (\"Device or resource busy\"): the kernel takes
+the server's share out of the sum that it keeps for the scheduling domain, and refuses where that sum has lost it. It loses it of CPUs that were
+isolated or partitioned when the domains were built again, as the cpuset controller does at boot (repaired in several steps since Linux 6.15). Then
+`sysctl kernel.sched_rt_runtime_us=-1` switches that arithmetic off, and the write is taken. It also lets deadline tasks claim more than there
+is, and the old value may be refused until the next boot.
+
 A few interrupts a second may as well come from timers of the program itself: it is a note. The trace says which.
 
 ## When to leave it alone
@@ -39,6 +46,10 @@ the kernel's own threads included: systems have been locked up so.
         Reference {
             title: "Linux commit d741f297bcea: sched/fair: Fair server interface (6.12)",
             url: "https://git.kernel.org/linus/d741f297bcea",
+        },
+        Reference {
+            title: "Linux commit 2ff899e35164: sched/deadline: Rebuild root domain accounting after every update (6.15)",
+            url: "https://git.kernel.org/linus/2ff899e35164",
         },
     ],
     run,
@@ -104,7 +115,7 @@ fn finding(host: &HostView, odd: &[TickRate], worst: &TickRate) -> Option<Findin
             .evidence(format!("{folder}/period"), server.period.as_nanos())
             .command(&commands::TICK_TRACE, cpus.to_string())
             .command(&commands::FAIR_SERVER_OFF, format!("{folder}/runtime"))
-            .fix_lasting("only if the trace names the scheduler (`dependency=SCHED`): the same in a boot script, on each of these CPUs"),
+            .fix_lasting("only if the trace names the scheduler (`dependency=SCHED`): the same in a boot script, on each of these CPUs; where the kernel answers EBUSY, `sysctl kernel.sched_rt_runtime_us=-1` first"),
     )
 }
 
@@ -140,6 +151,8 @@ mod tests {
             fix.by_hand[0].command,
             "echo 0 > /sys/kernel/debug/sched/fair_server/cpu1/runtime"
         );
+        assert!(fix.by_hand[0].risk.contains("EBUSY"), "the kernel may refuse it");
+        assert!(fix.lasting.unwrap().contains("kernel.sched_rt_runtime_us=-1"));
     }
 
     #[test]
