@@ -1,5 +1,5 @@
 //! `cargo xtask clients [--long]`: pgbench and sysbench in servers of their own, with an intruder and under a quota, and a sampler of
-//! the tests' own next to fullclock. Without `--long` it is a stage of `cargo xtask sweep`.
+//! the tests' own next to fullclock. Without `--long` it is a stage of `cargo xtask test` and of `cargo xtask sweep`.
 //!
 //! It measures the machine, so nothing else should run. What differs from the sampler by more than its limit is printed.
 

@@ -23,6 +23,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let started = Instant::now();
     stage("Debian packages", || install(&[]))?;
     let (suites, mut tally) = check(run_what_waits)?;
+    tally += run_real_clients(&suites, USUAL_CLIENTS)?;
     let scenarios = || run_scenarios(&suites, Length::Usual, &[]);
     tally += stage_with(packages::PACKAGES, "test bench", scenarios)?.unwrap_or_default();
     print_tally(tally, started.elapsed());
@@ -43,7 +44,7 @@ pub(crate) fn run_what_waits(suites: &[Suite]) -> Result<Tally> {
     Ok(tally)
 }
 
-/// The proof with real clients that a sweep runs: a quarter of a minute for each.
+/// The proof with real clients that each run has: a quarter of a minute for each.
 pub(crate) const USUAL_CLIENTS: &str = "proof::usual";
 
 /// Real clients in servers of their own, with the program and a sampler of the tests' own next to them: the tests named `name`. They
