@@ -68,6 +68,7 @@ pub fn watched(
     let mut host = host::view(&answered);
     refuse_nothing(&answered, name)?;
     host.thresholds = config.thresholds.clone();
+    host.advisories = config.advisories.clone();
     let open = rules::diagnosis::sights(&rules::audit::audit(&host));
     let watch = Watch::of(&host, &open, time);
     tell(&watch.cost());
@@ -95,6 +96,7 @@ pub fn audit_of_site(
     today: &str,
 ) -> Audit {
     host.thresholds = config.thresholds.clone();
+    host.advisories = config.advisories.clone();
     let mut audit = audit(source, host);
     audit.suppress(&config.ignored, today);
     audit

@@ -23,7 +23,7 @@ use crate::power::limit::PowerLimits;
 use crate::power::plr;
 use crate::power::speed_select::SpeedSelect;
 use crate::power::uncore::UncoreDomains;
-use crate::site::Thresholds;
+use crate::site::{AdvisoryFile, Thresholds};
 use crate::system::cgroup::{LimitedGroup, ThrottledGroups};
 use crate::system::cpu_times::CpuTimes;
 use crate::system::distribution::Distribution;
@@ -134,6 +134,8 @@ pub struct HostView {
     pub watched: Option<Watched>,
     /// The thresholds that the site has set; the defaults where no configuration is read.
     pub thresholds: Thresholds,
+    /// The advisories that the site adds to those of the program; none where no configuration is read.
+    pub advisories: Vec<AdvisoryFile>,
 }
 
 /// Where the answers about a host come from.

@@ -1,4 +1,4 @@
-//! From which amount on a host has a fault, where that is for its site to say.
+//! From which amount on a host has a fault, where that is for its site to say, and the advisories that a site adds.
 //!
 //! A guest that was bought with a share of a CPU has stolen time; a build server has quotas. What is worth a finding there is no
 //! fact of any kernel, so that a site may say it. Everything else that a check compares with is measured or documented, and fixed.
@@ -57,6 +57,17 @@ pub const ISOLATED_INTERRUPTS: Threshold = Threshold {
 /// Every threshold that a site may set.
 pub const THRESHOLDS: &[&Threshold] =
     &[&STOLEN_TIME, &THROTTLED_PERIODS, &KERNEL_THREAD, &ISOLATED_INTERRUPTS];
+
+/// An advisory of a site, as its file has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdvisoryFile {
+    /// What errors call it: its path.
+    pub name: String,
+    /// Its name without `.toml`, which is the advisory's id.
+    pub stem: String,
+    /// What it says.
+    pub text: String,
+}
 
 /// The thresholds of a site.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -86,6 +86,7 @@ impl HostView {
             log: none("the kernel's log"),
             watched: None,
             thresholds: Thresholds::default(),
+            advisories: Vec::new(),
         }
     }
 }

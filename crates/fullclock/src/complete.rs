@@ -6,6 +6,7 @@ use clap_complete::engine::CompletionCandidate;
 use engine::results_folder::results_folder;
 use host::change::{Access, Journal};
 use lab::workloads::WORKLOADS;
+use rules::advisory::shipped;
 use rules::checks::CHECKS;
 use rules::profile::SHIPPED;
 use rules::settings::SETTINGS;
@@ -17,6 +18,13 @@ const STATE: &str = "/var/lib/fullclock";
 /// Of `explain`: everything that has an id.
 pub(crate) fn entries() -> Vec<CompletionCandidate> {
     report::documentation::entries().map(|it| candidate(it.id, it.title)).collect()
+}
+
+/// Advisories that come with the program, and those of this machine.
+pub(crate) fn advisories() -> Vec<CompletionCandidate> {
+    let shipped = shipped().iter().map(|it| candidate(&it.id, &it.title));
+    let own = names_in(Path::new("/etc/fullclock/advisories"), ".toml");
+    shipped.chain(own.into_iter().map(|it| candidate(it, "in /etc/fullclock/advisories"))).collect()
 }
 
 /// Of `plan` and `apply`: findings to fix, and settings with the sign that a value follows.

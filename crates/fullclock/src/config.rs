@@ -5,10 +5,12 @@
 
 use crate::cli::{Arguments, ConfigArguments};
 use crate::output;
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use facts::utc;
 use host::trusted_file;
+use rules::advisory;
 use rules::config::{Config, LARGEST};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -39,12 +41,47 @@ pub(crate) fn of_host(arguments: &Arguments) -> Result<Config> {
 ///
 /// Errors: the file may have been written by others, is none, or says what makes no sense; one that the user named is absent.
 pub(crate) fn read(arguments: &ConfigArguments) -> Result<Loaded> {
-    let Some(path) = path(arguments) else {
-        return Ok(Loaded { path: None, config: Config::default() });
+    const REFUSED: &str = "the configuration is refused; --no-config does without it";
+    let path = path(arguments);
+    let mut config = match &path {
+        Some(path) => read_file(path).context(REFUSED)?,
+        None => Config::default(),
     };
-    let config =
-        read_file(&path).context("the configuration is refused; --no-config does without it")?;
-    Ok(Loaded { path: Some(path), config })
+    if !arguments.no_config {
+        let beside = path.as_deref().unwrap_or(Path::new(OF_HOST));
+        add_advisories(&mut config, &beside.with_file_name("advisories")).context(REFUSED)?;
+    }
+    Ok(Loaded { path, config })
+}
+
+/// More files than anybody writes by hand.
+const MOST_ADVISORIES: usize = 1000;
+
+/// Takes in the advisories of the site: the files of a folder whose names end in `.toml`, in the order of their names.
+fn add_advisories(config: &mut Config, folder: &Path) -> Result<()> {
+    let name = folder.display();
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.with_context(|| format!("{name} cannot be read"))?,
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        let path = entry.with_context(|| format!("{name} cannot be read"))?.path();
+        if path.extension().is_some_and(|it| it == "toml") {
+            paths.push(path);
+        }
+    }
+    if paths.len() > MOST_ADVISORIES {
+        bail!("{name} has {} advisories, expected at most {MOST_ADVISORIES}", paths.len());
+    }
+    paths.sort();
+    for path in paths {
+        let text = read_text(&path, advisory::LARGEST)?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let name = path.display().to_string();
+        config.add_advisory(&name, &stem, text).map_err(|error| anyhow!(error))?;
+    }
+    Ok(())
 }
 
 /// The file that is read, if any.
@@ -71,11 +108,16 @@ fn places_of(is_root: bool, variable: impl Fn(&str) -> Option<String>) -> Vec<Pa
 }
 
 fn read_file(path: &Path) -> Result<Config> {
-    let name = path.display().to_string();
+    let text = read_text(path, LARGEST)?;
+    Config::parse(&path.display().to_string(), &text).map_err(|error| anyhow!(error))
+}
+
+/// The text of a file that may be obeyed.
+fn read_text(path: &Path, largest: usize) -> Result<String> {
+    let name = path.display();
     let bytes =
-        trusted_file::read(path, LARGEST)?.with_context(|| format!("{name} does not exist"))?;
-    let text = String::from_utf8(bytes).map_err(|_| anyhow!("{name} is not UTF-8 text"))?;
-    Config::parse(&name, &text).map_err(|error| anyhow!(error))
+        trusted_file::read(path, largest)?.with_context(|| format!("{name} does not exist"))?;
+    String::from_utf8(bytes).map_err(|_| anyhow!("{name} is not UTF-8 text"))
 }
 
 /// The day, UTC, as in `2026-11-20`.

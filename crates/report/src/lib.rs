@@ -3,6 +3,7 @@
 //! Pure: values in, text out. Nothing here reads a file, a clock or the environment, and nothing knows a command.
 #![forbid(unsafe_code)]
 
+pub mod advisories;
 pub mod audit;
 pub mod bench;
 pub mod brief;

@@ -75,6 +75,7 @@ fn condition(condition: Condition) -> String {
         Condition::AsPredicted => "the effect is as large as the cause predicts".to_owned(),
         Condition::EffectIsOf(party) => format!("the effect's party is: {}", party.name()),
         Condition::EffectIsAtLimit => "the effect is at the limit that it was given".to_owned(),
+        Condition::CauseIsSeenByIt => "the fault is one that does this".to_owned(),
         Condition::Unprovable => "nothing that is read proves it: a candidate only".to_owned(),
     }
 }

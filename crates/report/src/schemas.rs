@@ -2,6 +2,7 @@
 //!
 //! The program holds no schema, because nothing that it runs asks for one: `cargo xtask docs` writes them into `schemas/`.
 
+use crate::advisories::AdvisoriesDocument;
 use crate::bench::{ComparisonDocument, ResultDocument, WorkloadsDocument};
 use crate::certificate::CertificateDocument;
 use crate::change::{ApplyDocument, DriftDocument, PlanDocument, RevertDocument, StatusDocument};
@@ -46,6 +47,7 @@ const fn shape<T: JsonSchema>(name: &'static str, version: u32, command: &'stati
 pub const SHAPES: &[Shape] = &[
     shape::<AuditDocument<'_>>("audit", 2, "audit --json"),
     shape::<ExplainDocument<'_>>("explain", 2, "explain --json"),
+    shape::<AdvisoriesDocument<'_>>("advisories", 1, "advisories --json"),
     shape::<DoctorDocument<'_>>("doctor", 1, "doctor --json"),
     shape::<LedgerDocument<'_>>("ledger", 2, "ledger --json"),
     shape::<CourseDocument<'_>>("ledger-by", 1, "ledger --by --json"),

@@ -1,7 +1,8 @@
 //! Every check's verdict on one host.
 
+use crate::advisory::standing::Looked;
 use crate::check::Check;
-use crate::checks::{CHECKS, kernel_log};
+use crate::checks::{CHECKS, kernel_log, known_fault};
 use crate::config::Ignored;
 use crate::finding::Finding;
 use facts::{HostView, Missing};
@@ -38,6 +39,11 @@ impl Audit {
         self.findings.is_empty() && self.suppressed.is_empty() && self.clean.is_empty()
     }
 
+    /// What the checks said, for who compares it with advisories.
+    pub fn looked(&self) -> Looked<'_> {
+        Looked { findings: &self.findings, unknown: &self.unknown }
+    }
+
     /// Sets the findings apart that a site has decided about, `today` being a day as in `2026-11-20`. A finding on CPUs of which the
     /// decision names only some stays.
     pub fn suppress(&mut self, ignored: &[Ignored], today: &str) {
@@ -68,6 +74,8 @@ pub fn audit(host: &HostView) -> Audit {
     for &check in CHECKS {
         let verdict = if check.id == kernel_log::CHECK.id {
             kernel_log::besides(host, &mut audit.findings)
+        } else if check.id == known_fault::CHECK.id {
+            known_fault::besides(host, audit.looked())
         } else {
             (check.run)(host)
         };
@@ -174,7 +182,7 @@ mod tests {
             assert!(of_xen.contains(&id), "{id} is not among {of_xen:?}");
         }
         assert_eq!(unknown(&dom0, "audit the machine under this guest"), [""; 0]);
-        assert!(dom0.clean.iter().any(|it| it.id == "known-bad-firmware"));
+        assert!(dom0.clean.iter().any(|it| it.id == "known-fault"));
         let in_guest = format!("{XEON}//- /sys/hypervisor/type\nxen\n");
         let in_guest = audit(&host_of(&in_guest));
         assert!(

@@ -1,5 +1,6 @@
 //! The documentation of every list of this crate, as pages for people who read before they install, and entry by entry.
 
+use crate::advisory::{self, Advisory};
 use crate::check::Reference;
 use crate::checks::CHECKS;
 use crate::losses::LOSSES;
@@ -9,7 +10,7 @@ use std::borrow::Cow;
 
 /// What one entry of a list says of itself.
 pub struct Entry {
-    /// What it is one of: `check`, `metric`, `ledger line`, `setting`, `workload`.
+    /// What it is one of: `check`, `metric`, `ledger line`, `setting`, `advisory`, `workload`.
     pub list: &'static str,
     /// Its id, which no other entry of its list has.
     pub id: &'static str,
@@ -56,6 +57,13 @@ pub const PAGES: &[Page] = &[
                   `fullclock explain ID` shows the same.\n",
         list: "setting",
     },
+    Page {
+        file: "advisories.md",
+        opening: "# Advisories\n\nPublished faults of firmware, microcode and kernels that cost clock or time. Made from the files of `advisories/` by \
+                  `cargo xtask docs`; `fullclock advisories` says which of them concern a machine, and [config.md](config.md#advisories-of-the-site) \
+                  how a site adds its own.\n",
+        list: "advisory",
+    },
 ];
 
 /// Every entry of every list, in display order.
@@ -88,7 +96,33 @@ pub fn entries() -> impl Iterator<Item = Entry> {
         doc: Cow::Owned(it.documentation()),
         references: it.references,
     });
-    checks.chain(metrics).chain(losses).chain(settings)
+    let advisories = advisory::shipped().iter().map(|it| Entry {
+        list: "advisory",
+        id: &it.id,
+        title: &it.title,
+        doc: Cow::Owned(of_advisory(it)),
+        references: &[],
+    });
+    checks.chain(metrics).chain(losses).chain(settings).chain(advisories)
+}
+
+fn of_advisory(advisory: &Advisory) -> String {
+    let Advisory { about, party, action, fixed, .. } = advisory;
+    let fixed = fixed.as_deref().unwrap_or("no version is known");
+    let symptoms: Vec<&str> = advisory.symptoms.iter().map(|it| it.check.as_str()).collect();
+    let seen = if symptoms.is_empty() { "no check".to_owned() } else { symptoms.join(", ") };
+    let loss = advisory.loss.as_ref().map_or("no figure is published", |it| it.what.as_str());
+    let sources: Vec<String> = advisory
+        .sources
+        .iter()
+        .map(|it| format!("- [{}]({}), read {}", it.title, it.url, it.read))
+        .collect();
+    let sources = sources.join("\n");
+    let party = party.name();
+    format!(
+        "## What happens\n{about}\n\n## What to do\n- Whose it is: {party}\n- Fixed in: {fixed}\n- To do: {action}\n- Seen by: {seen}\n\
+         - Costs: {loss}\n\n## Sources\n{sources}\n"
+    )
 }
 
 impl Page {

@@ -45,6 +45,8 @@ pub struct Held {
     pub name: Option<String>,
     /// What to do, in the imperative, where that differs from what the check's part says.
     pub action: Option<&'static str>,
+    /// The ids of checks whose findings show that it acts.
+    pub sees: Vec<&'static str>,
     /// Whether it is a setting that is at a limit which another one gave it.
     pub is_at_limit: bool,
     /// Whether it held the clock down for at least half of the time for which it was watched.
@@ -304,6 +306,13 @@ impl Finding {
     #[must_use]
     pub(crate) fn at_limit(mut self) -> Finding {
         self.held.is_at_limit = true;
+        self
+    }
+
+    /// Says the findings of which checks show that it acts.
+    #[must_use]
+    pub(crate) fn seen_by(mut self, checks: Vec<&'static str>) -> Finding {
+        self.held.sees = checks;
         self
     }
 

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod advice;
+pub mod advisory;
 pub mod audit;
 mod boot_line;
 pub mod ceiling;

@@ -72,6 +72,19 @@ fn every_check_tests_that_it_fires_is_silent_and_is_unknown() {
 }
 
 #[test]
+fn every_file_of_advisories_comes_with_the_program_under_its_name() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../advisories");
+    let mut names: Vec<String> = names_in(&folder);
+    names.sort();
+    let listed: Vec<String> =
+        rules::advisory::SHIPPED.iter().map(|(name, _)| format!("{name}.toml")).collect();
+    assert_eq!(names, listed, "crates/rules/src/advisory/shipped.rs");
+    for (name, text) in rules::advisory::SHIPPED {
+        assert!(read(&folder.join(format!("{name}.toml"))) == *text, "{name}");
+    }
+}
+
+#[test]
 fn every_metric_says_what_it_is_in_a_heading_a_title_and_a_text() {
     for metric in METRICS {
         let id = metric.id;
@@ -228,6 +241,13 @@ fn every_source_file_says_what_it_is_about() {
     for file in files {
         assert!(read(&file).starts_with("//!"), "{} does not start with //!", file.display());
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "reads the source tree")]
+fn names_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("the source tree is here");
+    let name = |it: std::fs::DirEntry| it.file_name().to_string_lossy().into_owned();
+    entries.map(|it| name(it.expect("a readable entry"))).collect()
 }
 
 /// The files of a list's entries.

@@ -27,6 +27,7 @@ const MANUALS: &[Manual] = &[
         synopsis: &["/etc/fullclock/config.toml", "~/.config/fullclock/config.toml"],
         related: &[
             ("fullclock", 1),
+            ("fullclock-advisories", 1),
             ("fullclock-doctor", 1),
             ("fullclock-profile", 5),
             ("fullclock-plan", 5),

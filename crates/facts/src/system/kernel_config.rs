@@ -6,7 +6,7 @@
 use crate::parse::Expected;
 
 /// Every option that is asked for, without its `CONFIG_`; whoever asks for another adds it.
-const ASKED: [&str; 17] = [
+const ASKED: [&str; 18] = [
     "ACPI_CPPC_CPUFREQ",
     "HARDLOCKUP_DETECTOR_BUDDY",
     "HZ",
@@ -19,6 +19,7 @@ const ASKED: [&str; 17] = [
     "PREEMPT_LAZY",
     "PREEMPT_RT",
     "PREEMPT_VOLUNTARY",
+    "QORIQ_CPUFREQ",
     "RCU_NOCB_CPU",
     "RCU_NOCB_CPU_ALL",
     "RCU_NOCB_CPU_DEFAULT_ALL",
@@ -57,6 +58,11 @@ impl KernelConfig {
         } else {
             text.to_owned()
         }
+    }
+
+    /// Whether an option, without its `CONFIG_`, is asked for and so kept.
+    pub fn keeps(option: &str) -> bool {
+        ASKED.contains(&option)
     }
 
     /// The value of an option, without its `CONFIG_`; `None` where it is not set.

@@ -132,6 +132,7 @@ const FOREIGN: &[Foreign] = &[
     Foreign {
         options: &["fail_on"],
         commands: &[
+            "advisories",
             "agent",
             "apply",
             "bench",
@@ -246,6 +247,7 @@ const FOREIGN: &[Foreign] = &[
 
 /// What `--verbose` shows, by command, where it is not the same as of an audit.
 const VERBOSE: &[(&str, &str)] = &[
+    ("advisories", "List those that do not concern the host, too"),
     ("doctor", "Say what shows each thing, name every check, and list what is not needed here"),
     ("ledger", "Show the smallest parts, and each line's source and uncertainty"),
     ("noise", "Show the causes and the histogram of each CPU"),

@@ -1,5 +1,6 @@
 //! The commands, one module each: options become arguments of the engine, what it answers is worded and printed.
 
+mod advisories;
 mod agent;
 mod audit;
 mod bench;
@@ -63,7 +64,7 @@ enum Command {
     /// critical, or what --fail-on names), 3 UNKNOWN (could not run). With --format checkmk always 0: the state is in the line.
     #[command(after_help = audit::EXAMPLES)]
     Audit(audit::AuditOptions),
-    /// Write everything that an audit reads of this host to a text file, to review and send
+    /// Write what an audit reads of this host to a text file
     ///
     /// It contains: the names, states and control groups of all processes and of their threads; the kernel's boot line,
     /// version and configuration; mount points; the names of network interfaces, PCI devices, interrupts and sensors; models
@@ -97,13 +98,20 @@ enum Command {
     /// something does, 2 could not run.
     #[command(after_help = diff::EXAMPLES)]
     Diff(diff::DiffArguments),
-    /// Explain a check, metric, setting, workload or ledger line, or a pasted line of another tool
+    /// Explain an id, or a pasted line of another tool
     ///
-    /// Knows the ids of checks, metrics, lines of the ledger, workloads and settings; words such as HWP, EPP, PROCHOT, hpet or kipmi0;
+    /// Knows the ids of checks, metrics, lines of the ledger, workloads, settings and advisories; words such as HWP, EPP, PROCHOT, hpet or kipmi0;
     /// columns of turbostat (Bzy_MHz, CPU%c6); and lines: perftest's "Conflicting CPU frequency values", the kernel's "cpu clock
     /// throttled" and "power limit notification", rows of turbostat. Without a subject, lists the ids.
     #[command(after_help = explain::EXAMPLES)]
     Explain(explain::ExplainOptions),
+    /// List published faults that concern this machine; explain one
+    ///
+    /// Advisories name versions of firmware, microcode and kernels that cost clock or time, with their sources. A version that is named is
+    /// affected; where a check finds what the fault does, it is seen here. A distribution's kernel has fixes of later releases, so that its
+    /// number alone says "perhaps". A site adds its own in /etc/fullclock/advisories. Exit codes: 0; 2 could not run.
+    #[command(after_help = advisories::EXAMPLES)]
+    Advisories(advisories::AdvisoriesOptions),
     /// Say what fullclock lacks here, and the command that provides it
     ///
     /// Looks at rights, modules, mounts, options of the kernel and programs. What is missing comes first, with what it would add (checks that are unknown here, metrics, lines of the ledger, commands)
@@ -154,7 +162,7 @@ enum Command {
     /// WORKLOAD` says what one does. It occupies CPUs: only out of production. Ctrl-C prints what there is.
     #[command(after_help = bench::EXAMPLES)]
     Bench(Box<bench::BenchCommand>),
-    /// Compare results: what differs, by how much, and how much of it the clock explains
+    /// Compare results: what differs, and how much of it the clock explains
     ///
     /// Of two files, what each measured first is compared; of more, each with the first file; of one, the two things that
     /// `--vs` measured. A difference of two results is claimed if it exceeds what moved within either, and what two runs of the same
@@ -307,6 +315,7 @@ pub(crate) fn run(invocation: &Invocation) -> Result<ExitCode> {
         Some(Command::Fleet(options)) => fleet::run(arguments, options),
         Some(Command::Diff(options)) => diff::run(arguments, options),
         Some(Command::Explain(options)) => explain::run(arguments, options),
+        Some(Command::Advisories(options)) => advisories::run(arguments, options),
         Some(Command::Doctor(options)) => doctor::run(arguments, options),
         Some(Command::Net(options)) => net::run(arguments, options),
         Some(Command::Noise(options)) => noise::run(arguments, options),

@@ -37,6 +37,7 @@ const TASKS: &[Task] = &[
         commands: &[
             ("audit", Effect::Safe),
             ("explain", Effect::Safe),
+            ("advisories", Effect::Safe),
             ("doctor", Effect::Safe),
             ("watch", Effect::Safe),
             ("capture", Effect::Safe),

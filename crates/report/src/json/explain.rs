@@ -39,6 +39,7 @@ struct Lists {
     ledger_lines: Vec<Listed>,
     settings: Vec<Listed>,
     workloads: Vec<Listed>,
+    advisories: Vec<Listed>,
 }
 
 /// An entry of a list.
@@ -61,7 +62,7 @@ struct Named<'a> {
 /// An entry with its documentation.
 #[derive(Serialize, JsonSchema)]
 struct Documented<'a> {
-    #[schemars(extend("enum" = ["check", "metric", "ledger line", "setting", "workload"]))]
+    #[schemars(extend("enum" = ["check", "metric", "ledger line", "setting", "workload", "advisory"]))]
     list: &'static str,
     id: Id<'static>,
     title: &'static str,
@@ -117,6 +118,7 @@ pub fn entries(head: &Head) -> Result<String> {
         ledger_lines: of("ledger line"),
         settings: of("setting"),
         workloads: of("workload"),
+        advisories: of("advisory"),
     };
     pretty(&ExplainDocument { opening: head.opening(), content: Content::Lists(lists) })
 }

@@ -3,6 +3,7 @@
 use crate::check::Check;
 
 pub(crate) use frequency::slow_governor;
+pub(crate) use stopped::known_fault;
 pub(crate) use system::{busy_kernel_threads, cgroup_quota_throttling, kernel_log, stolen_time};
 
 /// Who chooses the clock, and within which limits.
@@ -57,7 +58,7 @@ mod stopped {
     pub(super) mod clock_modulation;
     pub(super) mod clock_not_delivered;
     pub(super) mod forced_idle;
-    pub(super) mod known_bad_firmware;
+    pub(crate) mod known_fault;
     pub(super) mod prochot_asserted;
     pub(super) mod smi_storm;
     pub(super) mod thermal_throttling;
@@ -117,7 +118,6 @@ pub const CHECKS: &[&Check] = &[
     &stopped::prochot_asserted::CHECK,
     &stopped::thermal_throttling::CHECK,
     &stopped::smi_storm::CHECK,
-    &stopped::known_bad_firmware::CHECK,
     &power::low_power_limit::CHECK,
     &power::power_limit_reached::CHECK,
     &power::speed_select_profile::CHECK,
@@ -155,6 +155,8 @@ pub const CHECKS: &[&Check] = &[
     &links::pcie_link_degraded::CHECK,
     &links::slot_narrower_than_ports::CHECK,
     &links::nic_far_from_cpu::CHECK,
+    // By what those before it found.
+    &known_fault::CHECK,
     &kernel_log::CHECK,
 ];
 

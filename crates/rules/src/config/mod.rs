@@ -2,11 +2,12 @@
 //!
 //! The text of a file; where such files are, and whether they may be trusted, is the program's matter.
 
+use crate::advisory::Advisory;
 use crate::check::Check;
 use crate::checks::{self, CHECKS};
 use crate::finding::Finding;
 use crate::profile::toml_fault;
-use facts::site::{THRESHOLDS, Threshold, Thresholds};
+use facts::site::{AdvisoryFile, THRESHOLDS, Threshold, Thresholds};
 use facts::{CpuSet, utc};
 use serde::Deserialize;
 use std::net::SocketAddr;
@@ -27,6 +28,8 @@ pub struct Config {
     pub thresholds: Thresholds,
     /// Findings that the site has decided about.
     pub ignored: Vec<Ignored>,
+    /// The advisories that it adds, from files of their own.
+    pub advisories: Vec<AdvisoryFile>,
 }
 
 /// Findings that are shown as suppressed.
@@ -131,7 +134,30 @@ impl Config {
             listen: listen(file.serve.listen).map_err(named)?,
             thresholds,
             ignored: ignored.collect::<Result<_, _>>()?,
+            advisories: Vec::new(),
         })
+    }
+
+    /// Adds an advisory of the site, `name` being what errors call its file, and `stem` the file's name without `.toml`.
+    ///
+    /// Errors: it is none, or names a check that there is not.
+    pub fn add_advisory(&mut self, name: &str, stem: &str, text: String) -> Result<(), String> {
+        let advisory = Advisory::parse(name, stem, &text)?;
+        // What an advisory concerns is found by other checks.
+        let is_sign = |id: &str| id != "known-fault" && checks::find(id).is_some();
+        if let Some(symptom) = advisory.symptoms.iter().find(|it| !is_sign(&it.check)) {
+            let tip = match near(&symptom.check, CHECKS.iter().map(|it| it.id)) {
+                Some(near) => format!("did you mean {near}?"),
+                None => "`fullclock explain` lists them".to_owned(),
+            };
+            return Err(format!(
+                "{name}: symptom.check = {:?} is not a check; {tip}",
+                symptom.check
+            ));
+        }
+        let (name, stem) = (name.to_owned(), stem.to_owned());
+        self.advisories.push(AdvisoryFile { name, stem, text });
+        Ok(())
     }
 }
 

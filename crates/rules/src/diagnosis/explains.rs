@@ -36,13 +36,15 @@ pub enum Condition {
     EffectIsOf(Party),
     /// The effect is at a limit that it was given.
     EffectIsAtLimit,
+    /// The cause is a known fault that does this, and the effect shows that it acts.
+    CauseIsSeenByIt,
     /// Nothing that is read proves it: a candidate, and no more.
     Unprovable,
 }
 
 use Condition::{
-    AsPredicted, CauseHolds, CauseIsLive, CauseMatters, EffectIsAtLimit, EffectIsLive, EffectIsOf,
-    EffectIsUnowned, Unprovable,
+    AsPredicted, CauseHolds, CauseIsLive, CauseIsSeenByIt, CauseMatters, EffectIsAtLimit,
+    EffectIsLive, EffectIsOf, EffectIsUnowned, Unprovable,
 };
 
 const fn relation(
@@ -53,10 +55,17 @@ const fn relation(
     Relation { cause, effect, holds }
 }
 
+/// Of a known fault and what it does: both are there at the moment.
+const OF_KNOWN_FAULT: &[Condition] = &[CauseIsLive, EffectIsLive, CauseIsSeenByIt];
+
 /// The causes of each effect stand in the order in which they are tried: what was read from the place that decides first.
 pub const EXPLAINS: &[Relation] = &[
-    // A fault of a firmware version is the cause of what it does; the register shows it is there.
-    relation("known-bad-firmware", "clock-modulation", &[CauseIsLive, EffectIsLive]),
+    // A fault of a firmware version is the cause of what it does; the finding shows that it is there.
+    relation("known-fault", "clock-modulation", OF_KNOWN_FAULT),
+    relation("known-fault", "prochot-asserted", OF_KNOWN_FAULT),
+    relation("known-fault", "thermal-throttling", OF_KNOWN_FAULT),
+    relation("known-fault", "low-power-limit", OF_KNOWN_FAULT),
+    relation("known-fault", "power-limit-reached", OF_KNOWN_FAULT),
     // The clock is stopped for a part of the time: APERF counts less, whatever the P-state is (SDM vol. 3B, 15.8.3).
     relation("clock-modulation", "clock-below-minimum", &[CauseIsLive, AsPredicted]),
     // PROCHOT# brings the lowest clock and, on some processors, stops it in between.
@@ -125,7 +134,11 @@ pub(crate) fn party_behind(
 impl Relation {
     /// Whether this cause explains this effect.
     pub(crate) fn joins(&self, cause: &Finding, effect: &Finding) -> bool {
-        share_cpus(cause, effect) && self.holds.iter().all(|it| it.holds(cause, effect))
+        let holds = |it: &Condition| match it {
+            CauseIsSeenByIt => cause.held.sees.contains(&self.effect),
+            it => it.holds(cause, effect),
+        };
+        share_cpus(cause, effect) && self.holds.iter().all(holds)
     }
 }
 
@@ -143,6 +156,8 @@ impl Condition {
             },
             EffectIsOf(party) => effect.held.by == Some(party),
             EffectIsAtLimit => effect.held.is_at_limit,
+            // Of the relation, which names the effect.
+            CauseIsSeenByIt => !cause.held.sees.is_empty(),
             Unprovable => false,
         }
     }

@@ -107,7 +107,11 @@ pub fn chains(audit: &Audit) -> Vec<Chain<'_>> {
     let root = |(at, cause): (usize, &Option<usize>)| {
         let root = findings.get(at).filter(|_| cause.is_none()).and_then(link)?;
         let explained = explained_by(&causes, at);
-        let explained = explained.into_iter().filter_map(|at| link(findings.get(at)?)).collect();
+        let explained: Vec<_> =
+            explained.into_iter().filter_map(|at| link(findings.get(at)?)).collect();
+        if root.part.only_with_effect && explained.is_empty() {
+            return None;
+        }
         Some(Chain { root, explained, candidates: candidates(audit, &root) })
     };
     let mut chains: Vec<Chain<'_>> = causes.iter().enumerate().filter_map(root).collect();

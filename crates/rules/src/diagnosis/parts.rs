@@ -25,6 +25,8 @@ pub struct Part {
     pub is_set: bool,
     /// Whether the loss of a finding is the least of its CPUs.
     pub is_least: bool,
+    /// Whether a finding is in a diagnosis only where it explains another one.
+    pub only_with_effect: bool,
 }
 
 /// Sign or cause.
@@ -83,6 +85,7 @@ const fn unowned(check: &'static str, name: &'static str, action: &'static str) 
         acts: false,
         is_set: false,
         is_least: false,
+        only_with_effect: false,
     }
 }
 
@@ -163,12 +166,10 @@ pub const PARTS: &[Part] = &[
         of: Lost::Time,
         ..mechanism("smi-storm", "system management interrupts", Firmware, "update the firmware")
     },
-    mechanism(
-        "known-bad-firmware",
-        "a known fault of this version",
-        Firmware,
-        "update the firmware",
-    ),
+    Part {
+        only_with_effect: true,
+        ..mechanism("known-fault", "a known fault of this version", Firmware, "update the firmware")
+    },
     set(
         "low-power-limit",
         "a package power limit below the design power",

@@ -384,3 +384,17 @@ fn a_speed_select_profile_explains_the_low_power_limit_that_comes_with_it() {
     let without = diagnosed(&host("04040080"));
     assert!(!without.contains("speed-select-profile"), "{without}");
 }
+
+#[test]
+fn a_known_fault_is_the_cause_of_what_it_does_and_in_no_chain_alone() {
+    const DMI: &str = "//- /sys/class/dmi/id/sys_vendor\nORACLE CORPORATION\n\
+        //- /sys/class/dmi/id/product_name\nSUN FIRE X4370 M2 SERVER\n//- /sys/class/dmi/id/bios_version\n12010303\n";
+    let of = |modulation| {
+        let audit = audit(&host_of(&(xeon(600, modulation, COOL) + DMI)));
+        let chains = chains(&audit);
+        let causes = chains.iter().filter_map(|it| Some((it.cause()?.check.id, it.party())));
+        causes.collect::<Vec<_>>()
+    };
+    assert_eq!(of("0x14")[0], ("known-fault", Some(Party::Firmware)));
+    assert!(of("0x0").iter().all(|it| it.0 != "known-fault"), "{:?}", of("0x0"));
+}

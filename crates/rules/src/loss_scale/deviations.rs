@@ -202,6 +202,7 @@ pub const OF_ANOTHER_KIND: &[(&str, &str)] = &[
     ("vmstat-tick", "interruptions of CPUs that were to have none"),
     ("slow-clocksource", "time for each reading of the clock"),
     ("lazy-preemption", "waits for a CPU"),
+    ("known-fault", "what somebody measured on another machine"),
     ("ethernet-link-degraded", "bandwidth of a link"),
     ("infiniband-link-degraded", "bandwidth of a link"),
     ("pcie-link-degraded", "bandwidth of a link"),

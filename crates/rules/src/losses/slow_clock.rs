@@ -56,7 +56,6 @@ hypervisor, or only a better cooler.
         "clock-not-delivered",
         "clock-clipped-by-platform",
         "clamped-utilization",
-        "known-bad-firmware",
     ],
     of_parts: &[],
     measure,

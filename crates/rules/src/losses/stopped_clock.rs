@@ -36,7 +36,7 @@ sees system management mode as gaps.
 `fullclock explain clock-modulation`, `forced-idle` and `smi-storm`. Find out who stopped the clock before undoing it: the
 machine may be too hot.
 ",
-    checks: &["clock-modulation", "forced-idle", "smi-storm", "known-bad-firmware"],
+    checks: &["clock-modulation", "forced-idle", "smi-storm"],
     of_parts: &[],
     measure,
 };

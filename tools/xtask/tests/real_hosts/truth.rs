@@ -8,7 +8,7 @@ use rules::finding::Severity::{Info, Low, Medium};
 /// Checks about registers and firmware of x86, which say nothing of any other machine.
 const X86_ONLY: [&str; 10] = [
     "clock-modulation",
-    "known-bad-firmware",
+    "known-fault",
     "low-power-limit",
     "power-saving-bias",
     "prochot-asserted",

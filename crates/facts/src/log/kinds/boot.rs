@@ -106,7 +106,7 @@ pub(super) const KINDS: &[Kind] = &[
         id: "microcode-failed",
         title: "the microcode of the processor could not be updated, or is too old",
         weight: Weight::Info,
-        checks: &["known-bad-firmware"],
+        checks: &["known-fault"],
         means: "Errata stay unfixed, and mitigations cost more than they need to: without microcode against GDS the kernel may switch \
                 AVX off, without a fixed TSC deadline timer it uses a slower one.",
         fix: "Install the distribution's package of microcode (intel-microcode, microcode_ctl, linux-firmware), or update firmware.",
@@ -189,7 +189,7 @@ pub(super) const KINDS: &[Kind] = &[
         id: "fast-strings-off",
         title: "a feature of the processor was switched off by firmware or for an erratum",
         weight: Weight::Info,
-        checks: &["known-bad-firmware"],
+        checks: &["known-fault"],
         means: "Copies of memory, or vector code, run slower than the clock suggests. A firmware setting or an erratum; the line names \
                 it.",
         fix: "Switch the feature on in firmware (fast string operations), or load newer microcode.",

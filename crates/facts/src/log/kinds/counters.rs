@@ -76,7 +76,7 @@ pub(super) const KINDS: &[Kind] = &[
         id: "counters-taken",
         title: "firmware uses the processor's performance counters",
         weight: Weight::Info,
-        checks: &["smi-storm", "known-bad-firmware"],
+        checks: &["smi-storm", "known-fault"],
         means: "Firmware left a counter running: it measures the machine from system management mode, as some vendors' power profiles \
                 do by an SMI several times a second.",
         fix: "HPE: set \"Processor Power and Utilization Monitoring\" to disabled; on others look for a similar switch.",
