@@ -220,7 +220,7 @@ pub(super) const PLR: Means = Means {
 
 /// Which Speed Select profile is in force.
 pub(super) const SPEED_SELECT: Means = Means {
-    id: "speed-select-module",
+    id: "isst-module",
     title: "module isst_if_mbox_pci, isst_if_mbox_msr or isst_tpmi",
     kind: Kind::Module,
     adds: Adds {

@@ -242,7 +242,7 @@ fn the_driver_of_speed_select_is_named_by_what_the_processor_has() {
         let source = captured(&text);
         let host = host::view(&source);
         let examined = examine(&host, &host::access(&source), &audit(&host));
-        line(examined.iter().find(|it| it.means.id == "speed-select-module").unwrap())
+        line(examined.iter().find(|it| it.means.id == "isst-module").unwrap())
     };
     assert!(of(106, "").contains("`modprobe isst_if_mbox_pci`"), "{}", of(106, ""));
     assert!(of(173, "").contains("`modprobe isst_tpmi`"), "{}", of(173, ""));
@@ -251,7 +251,7 @@ fn the_driver_of_speed_select_is_named_by_what_the_processor_has() {
     let denied = "//- /dev/isst_interface mailbox cpu0 0x7f 0x0 0x0\n!denied\n";
     assert!(of(106, denied).contains("may not be read"), "{}", of(106, denied));
     let answer = "//- /dev/isst_interface mailbox cpu0 0x7f 0x0 0x0\n!bytes 04040001\n";
-    assert!(of(106, answer).starts_with("speed-select-module here"), "{}", of(106, answer));
+    assert!(of(106, answer).starts_with("isst-module here"), "{}", of(106, answer));
 }
 
 #[test]

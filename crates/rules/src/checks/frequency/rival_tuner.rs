@@ -18,7 +18,7 @@ pub(crate) const CHECK: Check = Check {
 Running programs that set governors, limits or energy hints: tuned, power-profiles-daemon, TLP, auto-cpufreq,
 cpuspeed, cpufreqd, powernowd, system76-power, intel-lpmd, tccd, asusd; and thermald, which lowers clock and power limits, intel-speed-select as a
 daemon, nvidia-powerd, geopmd and gamemoded. With one of the first, also whether cpupower.service, or ondemand.service of Ubuntu up to 20.04, is to
-set a governor at boot. The agents of Dell, HPE and Lenovo are not among them: they talk to the management controller, which is a party of its own.
+set a governor at boot. The agents of Dell, HPE and Lenovo are not among them: no public source says that they write such settings.
 If tuned runs with a profile that asks for the governor `performance`, whether every CPU has it.
 
 ## Why it matters

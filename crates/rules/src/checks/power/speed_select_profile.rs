@@ -27,8 +27,8 @@ profile's design power decides as well. A finding names the firmware where the c
 
 ## Why it matters
 A profile with a lower base clock has a lower design power or other cores: somebody chose it for a rack's budget or for another
-workload, often with the firmware's setup or by the management controller, and every tool shows its limits as those of the processor. `turbo-off`,
-`capped-frequency` and `low-power-limit` see nothing: the registers that they compare have changed together.
+workload, often with the firmware's setup or by the management controller, and every tool shows its limits as those of the processor. `turbo-off` and
+`capped-frequency` see nothing: the registers that they compare have changed together.
 
 ## When to leave it alone
 Level 0 with none of the features is how most servers run, and clean. So is a profile with clocks as high as those of level 0: it has fewer cores
