@@ -3,13 +3,25 @@
 use crate::sampling::{SpeedProbe, Yardstick};
 use facts::counters::{Counters, Family};
 use facts::{CpuSet, Fact, HostView, Missing, Why};
-use host::Live;
 use host::counters::{Sampler, Wanted};
+use host::{Live, Source};
+use rules::host_labels::BOOT;
 use rules::interval::Interval;
 use rules::totals::{COUNTERS, Totals};
 use std::sync::mpsc;
 use std::thread::Builder;
 use std::time::Duration;
+
+/// The label that says which boot of which machine this is: the beginning of the kernel's random id of it, which is no secret, and long
+/// enough that no two boots of a fleet share it. Empty where there is none.
+///
+/// Source: random(4), `boot_id`.
+pub fn boot(source: &dyn Source) -> (&'static str, String) {
+    const LENGTH: usize = 12;
+    let id = source.text("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let digits = id.chars().filter(char::is_ascii_hexdigit);
+    (BOOT, digits.take(LENGTH).collect())
+}
 
 /// What the kernel counts, and the CPUs that were online.
 ///
@@ -82,6 +94,16 @@ pub fn bmc_firmware() -> Fact<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_boot_has_the_beginning_of_its_id_and_the_same_each_time() {
+        let live = Live::this_machine();
+        let (label, id) = boot(&live);
+        assert_eq!((label, id.len()), ("boot", 12));
+        assert_eq!(boot(&live).1, id);
+        let none = host::Captured::excerpt("").unwrap();
+        assert_eq!(boot(&none).1, "");
+    }
 
     #[test]
     fn one_look_at_this_machine_has_what_its_kernel_counts_and_nothing_else() {

@@ -82,7 +82,7 @@ pub struct Slow {
 pub struct Explanation {
     /// One or two attributes; both must hold.
     pub attributes: Vec<Attribute>,
-    /// Other attributes, or pairs, that exactly the same machines have: nothing here tells them apart.
+    /// Other attributes, or pairs, that exactly the same machines have: nothing here says which it is.
     pub same: Vec<Vec<Attribute>>,
     /// The group of which it was found, in [`Answer::groups`]; `None` where it holds across groups.
     pub group: Option<usize>,
@@ -92,6 +92,8 @@ pub struct Explanation {
     pub partly: bool,
     /// How many of these are slow, each by itself.
     pub slow_inside: usize,
+    /// How many of the slow ones it explains best: the others have another explanation.
+    pub explains: usize,
     /// How many peers lack it.
     pub outside: usize,
     /// How many of these are slow and explained by nothing better.

@@ -16,6 +16,8 @@ pub(crate) struct Column {
     values: Vec<Arc<str>>,
     /// One for each machine.
     pub(crate) codes: Vec<u32>,
+    /// Of a finding, the machines of which nothing is known without it; of anything else those are all that have no code.
+    unknown: Vec<bool>,
 }
 
 impl Column {
@@ -38,9 +40,10 @@ impl Column {
         self.values.len() + 1
     }
 
-    /// Whether it is known what a machine has: a finding that an audit does not tell of is not there, of anything else nothing is known.
+    /// Whether it is known what a machine has: a finding is absent where an audit made its check, of anything else without a value
+    /// nothing is known.
     pub(crate) fn is_told(&self, machine: usize) -> bool {
-        self.codes[machine] != NONE || self.is_finding()
+        self.codes[machine] != NONE || (self.is_finding() && !self.unknown[machine])
     }
 
     /// Whether fleets are grouped by it.
@@ -64,7 +67,8 @@ pub(crate) fn columns(machines: &[Machine]) -> Vec<Column> {
             let place = *places.entry((*kind, &**name)).or_insert_with(|| {
                 let codes_of_all = vec![NONE; machines.len()];
                 let (name, values) = (Arc::clone(name), Vec::new());
-                columns.push(Column { kind: *kind, name, values, codes: codes_of_all });
+                let unknown = Vec::new();
+                columns.push(Column { kind: *kind, name, values, codes: codes_of_all, unknown });
                 codes.push(HashMap::new());
                 columns.len() - 1
             });
@@ -80,28 +84,26 @@ pub(crate) fn columns(machines: &[Machine]) -> Vec<Column> {
         }
     }
     columns.sort_by_key(|it| it.kind);
+    for column in columns.iter_mut().filter(|it| it.is_finding()) {
+        column.unknown = machines.iter().map(|it| !it.audit.made(&column.name)).collect();
+    }
     columns
 }
 
-/// How many machines have each code.
+/// How many machines have each code, of those of which it is known; [`NONE`] is that of the machines without a finding.
 pub(crate) fn counts(column: &Column, machines: impl Iterator<Item = usize>) -> Vec<u32> {
     let mut counts = vec![0; column.n_codes()];
-    machines.for_each(|it| counts[column.codes[it] as usize] += 1);
+    for machine in machines.filter(|it| column.is_told(*it)) {
+        counts[column.codes[machine] as usize] += 1;
+    }
     counts
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn machine(attributes: &[(Kind, &str, &str)]) -> Machine {
-        let attributes = attributes.iter().map(|(kind, name, value)| Attribute {
-            kind: *kind,
-            name: (*name).into(),
-            value: (*value).into(),
-        });
-        Machine { name: "db".into(), figures: Vec::new(), attributes: attributes.collect() }
-    }
+    use crate::fixture::machine;
+    use crate::machine::Audit;
 
     #[test]
     fn each_name_of_a_kind_is_a_column_and_missing_labels_are_not_told() {
@@ -122,8 +124,19 @@ mod tests {
         );
         assert_eq!(found[0].codes, [1, 2, NONE]);
         assert_eq!(&*found[0].attribute(2).value, "r2");
-        assert_eq!(counts(&found[0], 0..3), [1, 1, 1]);
+        assert_eq!(counts(&found[0], 0..3), [0, 1, 1]);
         assert_eq!([0, 1, 2].map(|it| found[0].is_told(it)), [true, true, false]);
         assert_eq!([0, 1, 2].map(|it| found[1].is_told(it)), [true; 3], "no finding is told, too");
+    }
+
+    #[test]
+    fn a_finding_is_absent_only_where_its_check_was_made() {
+        let audits = [Audit::But(vec![]), Audit::But(vec!["smi-storm".into()]), Audit::None];
+        let mut machines = vec![machine(&[(Kind::Finding, "smi-storm", "high")])];
+        machines.extend(audits.map(|audit| Machine { audit, ..machine(&[]) }));
+        machines[0].audit = Audit::None;
+        let found = &columns(&machines)[0];
+        assert_eq!([0, 1, 2, 3].map(|it| found.is_told(it)), [true, true, false, false]);
+        assert_eq!(counts(found, 0..4), [1, 1], "one lacks it, and one has it");
     }
 }

@@ -30,8 +30,8 @@ const SHARE: f64 = 0.1;
 
 /// Compares two machines.
 ///
-/// A label of which one does not tell is unknown there. A setting or a fact is a difference, as what is not set has no value; but not where
-/// one of them tells next to none of the kind.
+/// A label of which one does not tell is unknown there, and so is a finding whose check was not made. A setting or a fact is a difference,
+/// as what is not set has no value; but not where one of them tells next to none of the kind.
 #[must_use]
 pub fn compared(first: &Machine, second: &Machine) -> Comparison {
     let mut found = Comparison::default();
@@ -42,7 +42,7 @@ pub fn compared(first: &Machine, second: &Machine) -> Comparison {
         let (silent, other) = if by_first { (first, second) } else { (second, first) };
         let is_untold = match it.kind {
             Kind::Label => true,
-            Kind::Finding => false,
+            Kind::Finding => !silent.audit.made(&it.name),
             Kind::Setting | Kind::Fact => n(silent, it.kind) < SHARE * n(other, it.kind),
         };
         if !is_one_sided || !is_untold {
@@ -61,15 +61,12 @@ pub fn compared(first: &Machine, second: &Machine) -> Comparison {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::Attribute;
+    use crate::fixture;
+    use crate::machine::Audit;
 
     fn machine(attributes: &[(Kind, &str)]) -> Machine {
-        let attributes = attributes.iter().map(|(kind, name)| Attribute {
-            kind: *kind,
-            name: (*name).into(),
-            value: "1".into(),
-        });
-        Machine { name: "db".into(), figures: Vec::new(), attributes: attributes.collect() }
+        let named: Vec<_> = attributes.iter().map(|(kind, name)| (*kind, *name, "1")).collect();
+        fixture::machine(&named)
     }
 
     fn words(first: &Machine, second: &Machine) -> (Vec<String>, Vec<String>) {
@@ -97,5 +94,16 @@ mod tests {
         assert_eq!((differ, untold.len()), (vec!["b".to_owned()], 0));
         let (differ, untold) = words(&machine(&[]), &machine(&both));
         assert_eq!((differ.len(), untold), (0, vec!["Setting true a,b".to_owned()]));
+    }
+
+    #[test]
+    fn a_finding_is_no_difference_to_a_machine_whose_audit_did_not_look_for_it() {
+        let with = machine(&[(Kind::Finding, "turbo-off")]);
+        for audit in [Audit::None, Audit::But(vec!["turbo-off".into()])] {
+            let without = Machine { audit, ..machine(&[]) };
+            let (differ, untold) = words(&with, &without);
+            assert_eq!((differ.len(), untold), (0, vec!["Finding false turbo-off".to_owned()]));
+            assert_eq!(words(&without, &with).1, ["Finding true turbo-off"]);
+        }
     }
 }

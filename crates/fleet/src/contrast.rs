@@ -60,16 +60,8 @@ fn rank(kind: Kind) -> u8 {
 mod tests {
     use super::*;
     use crate::columns::columns;
-    use crate::machine::{Attribute, Machine};
-
-    fn machine(attributes: &[(Kind, &str, &str)]) -> Machine {
-        let attributes = attributes.iter().map(|(kind, name, value)| Attribute {
-            kind: *kind,
-            name: (*name).into(),
-            value: (*value).into(),
-        });
-        Machine { name: "db".into(), figures: Vec::new(), attributes: attributes.collect() }
-    }
+    use crate::fixture::machine;
+    use crate::machine::{Audit, Machine};
 
     fn said(machines: &[Machine], inside: &[usize], outside: &[usize]) -> Vec<String> {
         let found = contrast(&columns(machines), inside, outside, |_| true);
@@ -101,8 +93,20 @@ mod tests {
         assert_eq!(
             said(&machines, &[0, 1], &[2, 3, 4]),
             ["smi-storm high: 2 of 2, 0 of 3", "no_turbo 1: 2 of 2, 1 of 3"],
-            "nobody else tells of a command line, and most have the BIOS"
+            "of no other one the command line is known, and most have the BIOS"
         );
+    }
+
+    /// What no audit looked for, a machine does not lack.
+    #[test]
+    fn machines_that_were_not_audited_are_no_peers_without_a_finding() {
+        let with = [(Kind::Finding, "smi-storm", "high")];
+        let mut machines = vec![machine(&with), machine(&with)];
+        machines.extend(vec![Machine { audit: Audit::None, ..machine(&[]) }; 5]);
+        let all: Vec<usize> = (2..7).collect();
+        assert_eq!(said(&machines, &[0, 1], &all), <[&str; 0]>::default());
+        machines[2].audit = Audit::But(Vec::new());
+        assert_eq!(said(&machines, &[0, 1], &all), ["smi-storm high: 2 of 2, 0 of 1"]);
     }
 
     #[test]

@@ -58,15 +58,7 @@ fn values(machine: &Machine) -> HashMap<(Kind, &str), &Arc<str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn machine(attributes: &[(Kind, &str, &str)]) -> Machine {
-        let attributes = attributes.iter().map(|(kind, name, value)| Attribute {
-            kind: *kind,
-            name: (*name).into(),
-            value: (*value).into(),
-        });
-        Machine { name: "db".into(), figures: Vec::new(), attributes: attributes.collect() }
-    }
+    use crate::fixture::machine;
 
     fn said(first: &Machine, second: &Machine) -> Vec<String> {
         let word = |it: Option<Arc<str>>| it.map_or("-".to_owned(), |it| it.to_string());

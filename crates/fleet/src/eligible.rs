@@ -6,7 +6,7 @@ use crate::question::Question;
 use crate::screen::LEAST_INSIDE;
 use std::collections::{HashMap, HashSet};
 
-/// Indices of the columns that may explain something, in their order. Of columns that tell the same machines apart, the first.
+/// Indices of the columns that may explain something, in their order. Of columns that divide the machines alike, the first.
 ///
 /// Not those that peers share, nor findings that are the symptom itself, nor what hardly any two machines have in common: a serial
 /// number explains nothing.
@@ -37,6 +37,9 @@ fn tells_apart(column: &Column, compared: &[usize]) -> bool {
 fn pattern(column: &Column, compared: &[usize]) -> Vec<u32> {
     let mut numbers = HashMap::from([(NONE, NONE)]);
     let number = |it: &usize| {
+        if !column.is_told(*it) {
+            return u32::MAX;
+        }
         let next = numbers.len() as u32;
         *numbers.entry(column.codes[*it]).or_insert(next)
     };

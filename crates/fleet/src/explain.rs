@@ -2,7 +2,7 @@
 
 use crate::candidate::Candidate;
 use crate::chance::drawn_at_least;
-use crate::cohort::{FALSE, LEAST_LOSS};
+use crate::cohort::{FALSE_OF_EACH, LEAST_LOSS};
 use crate::evidence::{Evidence, measured};
 use crate::scene::Scene;
 use crate::screen::{LEAST_INSIDE, Scored, screen};
@@ -86,7 +86,7 @@ fn parts_of(scene: &Scene<'_>, n_machines: usize) -> usize {
 }
 
 fn is_sure(chance: f64, searched: usize) -> bool {
-    chance * searched as f64 <= FALSE
+    chance * searched as f64 <= FALSE_OF_EACH
 }
 
 /// A candidate whose machines are slower than their peers beyond doubt, and by something that matters: as a whole, and half of them.

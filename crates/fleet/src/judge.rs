@@ -38,11 +38,12 @@ pub fn judge(machines: &[Machine], question: &Question) -> Answer {
         is_symptom: columns.iter().map(is_symptom).collect(),
     };
     let mut held: Vec<Held> = found.into_iter().map(|it| work.held(it)).collect();
-    held.sort_by(|a, b| b.weight().total_cmp(&a.weight()));
+    held.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     let slow = work.slow(&held);
     let n_held = held.len();
     let explanations: Vec<Explanation> = held
         .iter()
+        .enumerate()
         .map(|it| work.explanation(it, &slow, n_held as f64 / searched as f64))
         .collect();
     let contrasts = work.contrasts(&held, &explanations, &slow);
@@ -83,18 +84,8 @@ struct Held {
     outside: Vec<usize>,
     /// All machines of the groups that it is about.
     about: Vec<usize>,
-}
-
-impl Held {
-    /// What a typical machine loses, as a share.
-    fn lost(&self) -> f64 {
-        -(-self.found.evidence.gap.size).exp_m1()
-    }
-
-    /// What all of them lose.
-    fn weight(&self) -> f64 {
-        self.lost() * self.inside.len() as f64
-    }
+    /// What its machines lose together, in healthy machines.
+    weight: f64,
 }
 
 impl Work<'_> {
@@ -105,11 +96,23 @@ impl Work<'_> {
             (0..self.peers.group_of.len()).filter(|it| groups.contains(&self.peers.group_of[*it]));
         let about: Vec<usize> = about.collect();
         let candidate = &found.candidate;
-        let inside =
+        let inside: Vec<usize> =
             about.iter().copied().filter(|it| candidate.holds(self.columns, *it)).collect();
         let outside =
             about.iter().copied().filter(|it| candidate.lacks(self.columns, *it)).collect();
-        Held { found, inside, outside, about }
+        let weight = self.weight(&found, inside.len());
+        Held { found, inside, outside, about, weight }
+    }
+
+    /// Where some machines are slow and the others are not, a typical one loses nothing, and those that are slow count.
+    fn weight(&self, found: &Found, n_inside: usize) -> f64 {
+        let lost = |above: f64| -above.exp_m1();
+        let evidence = &found.evidence;
+        if found.partly {
+            let slow = evidence.slow.inside.iter();
+            return slow.map(|it| lost(self.scene.above_healthy(*it))).sum();
+        }
+        lost(-evidence.gap.size) * n_inside as f64
     }
 
     /// Of several explanations of one machine, that whose typical loss is nearest to its own.
@@ -151,7 +154,7 @@ impl Work<'_> {
     /// `selected` is the share of the candidates that were taken: an interval of what was selected for being extreme is as wide as the
     /// share demands (Benjamini and Yekutieli, "False Discovery Rate-Adjusted Multiple Confidence Intervals for Selected Parameters",
     /// JASA 100, 2005).
-    fn explanation(&self, held: &Held, slow: &[Slow], selected: f64) -> Explanation {
+    fn explanation(&self, (at, held): (usize, &Held), slow: &[Slow], selected: f64) -> Explanation {
         let candidate = &held.found.candidate;
         let inside: HashSet<usize> = held.inside.iter().copied().collect();
         let outside: HashSet<usize> = held.outside.iter().copied().collect();
@@ -166,6 +169,7 @@ impl Work<'_> {
             group: candidate.group,
             partly: held.found.partly,
             slow_inside: slow.iter().filter(|it| inside.contains(&it.machine)).count(),
+            explains: slow.iter().filter(|it| it.explained_by == Some(at)).count(),
             slow_outside: slow.iter().filter(unexplained).count(),
             inside: held.inside.clone(),
             outside: held.outside.len(),

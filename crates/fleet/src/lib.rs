@@ -1,6 +1,6 @@
 //! Machines of a fleet against their peers.
 //!
-//! [`Machine`]s go in, whatever told of them: a monitoring system, captures, audits. [`judge`] makes an [`Answer`] of them. Pure: no
+//! [`Machine`]s go in, from whatever source: a monitoring system, captures, audits. [`judge`] makes an [`Answer`] of them. Pure: no
 //! input or output, no clock.
 
 mod answer;
@@ -14,6 +14,8 @@ mod differences;
 mod eligible;
 mod evidence;
 mod explain;
+#[cfg(test)]
+mod fixture;
 mod healthy;
 mod judge;
 mod machine;
@@ -30,5 +32,5 @@ pub use answer::{Answer, Contrast, Explanation, Group, Slow, Subject, Telling, T
 pub use comparison::{Comparison, Untold, compared};
 pub use differences::{Difference, differences};
 pub use judge::judge;
-pub use machine::{Attribute, Figure, Kind, Machine, Severity, Words};
+pub use machine::{Attribute, Audit, Figure, Kind, Machine, Measured, Severity, Words};
 pub use question::{MODEL, Question};

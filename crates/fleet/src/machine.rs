@@ -3,15 +3,67 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// One machine, as one source tells of it.
-#[derive(Clone, Debug)]
+/// One machine, as one source knows it.
+#[derive(Clone, Debug, Default)]
 pub struct Machine {
     /// What it is called: the `instance` of its series, or the file that holds its capture.
     pub name: Arc<str>,
     /// How fast it is. Each figure at most once, each value finite and above 0.
     pub figures: Vec<(Figure, f64)>,
-    /// What machines are grouped by and told apart by. Each name at most once in a kind.
+    /// The result that [`Figure::Result`] is made of, as it was measured.
+    pub result: Option<Measured>,
+    /// What machines are grouped by, and what they differ in. Each name at most once in a kind.
     pub attributes: Vec<Attribute>,
+    /// Whether an audit judged it.
+    pub audit: Audit,
+}
+
+/// Whether a finding that a machine does not have is known to be absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Audit {
+    /// No audit judged the machine: nothing is known of its findings but those that it has.
+    #[default]
+    None,
+    /// An audit judged it, but for these checks.
+    But(Vec<Arc<str>>),
+}
+
+impl Audit {
+    /// Whether an audit could judge anything.
+    #[must_use]
+    pub fn is_made(&self) -> bool {
+        *self != Self::None
+    }
+
+    /// Whether it made this check.
+    #[must_use]
+    pub fn made(&self, check: &str) -> bool {
+        match self {
+            Self::None => false,
+            Self::But(unknown) => !unknown.iter().any(|it| **it == *check),
+        }
+    }
+}
+
+/// A result in its own unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// The workload, with all that was requested of it: results of others cannot be compared with it.
+    pub workload: Arc<str>,
+    /// What was measured: `elapsed`.
+    pub name: Arc<str>,
+    /// What it is counted in.
+    pub unit: Arc<str>,
+    /// Whether less is better.
+    pub is_less_better: bool,
+}
+
+impl Measured {
+    /// What was measured, of a figure of which more is better; and the other way round.
+    #[must_use]
+    pub fn turned(&self, value: f64) -> f64 {
+        if self.is_less_better { value.recip() } else { value }
+    }
 }
 
 /// How fast a machine is, in one number of which more is better.
@@ -21,7 +73,7 @@ pub enum Figure {
     Clock,
     /// Simple operations a second of a short probe to those at the nominal clock (`fullclock_speed_ratio`).
     Speed,
-    /// The figure of a result, in its own unit, of which more is better.
+    /// The figure of a result, or its reciprocal where less is better ([`Measured`]).
     Result,
 }
 

@@ -122,16 +122,13 @@ fn groups(columns: &[Column], by: &[Arc<str>], values: &[f64]) -> Vec<Members> {
 mod tests {
     use super::*;
     use crate::columns::columns;
-    use crate::machine::{Attribute, Figure};
+    use crate::fixture::with_clock;
+    use crate::machine::Figure;
 
     fn machine(figure: f64, labels: &[(&str, &str)]) -> Machine {
-        let attributes = labels.iter().map(|(name, value)| Attribute {
-            kind: Kind::Label,
-            name: (*name).into(),
-            value: (*value).into(),
-        });
-        let figures = vec![(Figure::Clock, figure)];
-        Machine { name: "db".into(), figures, attributes: attributes.collect() }
+        let labels: Vec<_> =
+            labels.iter().map(|(name, value)| (Kind::Label, *name, *value)).collect();
+        with_clock(figure, &labels)
     }
 
     fn peers(machines: &[Machine], by: &[&str]) -> Peers {

@@ -58,7 +58,10 @@ impl<'a> Scene<'a> {
     pub(crate) fn is_reference(&self, machine: usize) -> bool {
         let cohort = self.cohorts[self.peers.group_of[machine]];
         self.is_open[machine]
-            && cohort.is_none_or(|(column, code)| self.columns[column].codes[machine] == code)
+            && cohort.is_none_or(|(column, code)| {
+                let column = &self.columns[column];
+                column.is_told(machine) && column.codes[machine] == code
+            })
     }
 
     fn look_again(&mut self, group: usize) {

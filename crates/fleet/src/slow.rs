@@ -1,7 +1,7 @@
 //! Which single machines are slow.
 
 use crate::chance::believed;
-use crate::cohort::FALSE;
+use crate::cohort::FALSE_OF_SINGLE;
 use crate::scene::Scene;
 use crate::tail::Tail;
 
@@ -42,9 +42,9 @@ pub(crate) fn verdicts(scene: &Scene<'_>) -> Verdicts {
     let tail = Tail::of(open.clone().map(|it| it.below));
     let chance = |it: &Tested| if it.lost < LEAST_LOSS { 1.0 } else { tail.chance(it.below) };
     let mut chances: Vec<f64> = open.map(chance).collect();
-    let limit = believed(&mut chances, FALSE).unwrap_or(0.0);
+    let limit = believed(&mut chances, FALSE_OF_SINGLE).unwrap_or(0.0);
     let n_slow = chances.iter().filter(|it| **it <= limit).count();
-    let least_chance = FALSE * (n_slow + 1) as f64 / tested.len().max(1) as f64;
+    let least_chance = FALSE_OF_SINGLE * (n_slow + 1) as f64 / tested.len().max(1) as f64;
     let is_slow = |it: &&Tested| chance(it) <= if is_open(it) { limit } else { least_chance };
     let mut slow: Vec<Tested> = tested.iter().filter(is_slow).copied().collect();
     slow.sort_by(|a, b| b.lost.total_cmp(&a.lost).then(a.machine.cmp(&b.machine)));

@@ -57,7 +57,10 @@ impl Trimmed {
     }
 }
 
-const PRIOR: f64 = 4.0;
+/// Where a label means nothing, its machines are as far apart as their peers, and as many degrees as these have would be right. More than this
+/// believe a few machines that are far by themselves: with 50 three times as many wrong explanations were counted as with 16, with 4 half of
+/// the small cohorts at 6 to 8 standard errors were missed.
+const PRIOR: f64 = 16.0;
 
 /// How far one location is below another.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -92,12 +92,31 @@ const QUESTIONS: &[Question] = &[
     (CPU_QUOTAS, |it| answers::quotas(it.limited_groups.as_ref()?)),
 ];
 
+/// Questions that fleets are grouped by, and the labels of [`rules::host_labels`] that answer them, too. The governor is not one of
+/// them, as it is a setting as well.
+const LABELS: [(&str, &str); 9] = [
+    ("cpu model", "cpu_model"),
+    ("cpu microcode", "microcode"),
+    ("firmware vendor", "bios_vendor"),
+    ("firmware version", "bios_version"),
+    ("firmware date", "bios_date"),
+    ("machine product", "product"),
+    ("kernel release", "kernel"),
+    ("hypervisor", "hypervisor"),
+    ("scaling_driver", "cpufreq_driver"),
+];
+
 impl Fingerprint {
     /// Of the machine that `host` shows. What is not known is `unknown: why`, and what the machine does not have
     /// `none: why`; every question has an answer.
     pub fn of(host: &HostView) -> Fingerprint {
         let answer = |(name, ask): &Question| ((*name).to_owned(), or_why(ask(host)));
         Fingerprint(QUESTIONS.iter().map(answer).chain(vulnerabilities(host)).collect())
+    }
+
+    /// The label of [`rules::host_labels`] that a question answers; `None` where it answers none.
+    pub fn label_of(question: &str) -> Option<&'static str> {
+        LABELS.iter().find(|it| it.0 == question).map(|it| it.1)
     }
 
     /// The name that the processor gives itself, where it is known.

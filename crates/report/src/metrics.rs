@@ -20,7 +20,7 @@ use rules::totals::Totals;
 pub struct Told<'a> {
     /// The version of the program.
     pub version: &'a str,
-    /// What the machine is, by the labels of [`rules::host_labels`]; what is unknown is empty.
+    /// What the machine is, by the labels of [`rules::host_labels`], and which boot of it; what is unknown is empty.
     pub host: &'a [(&'static str, String)],
     /// When those counters began that the kernel does not keep, in seconds since 1970; `None` where there are none.
     pub began: Option<f64>,

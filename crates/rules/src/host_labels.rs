@@ -20,6 +20,10 @@ pub const LABELS: &[&str] = &[
     "hypervisor",
 ];
 
+/// The label of `fullclock_host_info` that says which boot of which machine it is: the same in all that a machine exports by whatever
+/// way, and in nothing else. Captures have none.
+pub const BOOT: &str = "boot";
+
 /// The value of each of [`LABELS`]; empty where it is unknown or there is no such thing, but for the hypervisor, which is `none` on
 /// bare metal. Several values of one machine are separated by commas. The firmware of the management controller is asked apart, as
 /// that is a question to the controller.
@@ -54,8 +58,8 @@ fn of_policies(host: &HostView, value: fn(&Policy) -> &Fact<String>) -> String {
     joined(policies.iter().filter_map(|it| value(it).clone().ok()))
 }
 
-/// Each value once, in order.
-fn joined(values: impl Iterator<Item = String>) -> String {
+/// The values that one machine has for a label or a setting: each once, in order, between commas.
+pub fn joined(values: impl Iterator<Item = String>) -> String {
     let mut values: Vec<String> = values.collect();
     values.sort_unstable();
     values.dedup();

@@ -16,7 +16,7 @@ use facts::utc;
 use fleet::{Answer, Machine};
 use report::Style;
 use report::document::Format;
-use report::fleet::Report;
+use report::fleet::{Reader, Report};
 use report::json::Head;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -47,10 +47,34 @@ const FRESH: Duration = Duration::from_secs(60);
 /// Who asks for a new one gets one that is no older.
 const NEW: Duration = Duration::from_secs(2);
 
+/// A failure is kept as long, also for who asks for a new answer: an engine that is down or slow takes half a minute to fail, and those who
+/// waited for it meet the same failure.
+const FAILED: Duration = Duration::from_secs(10);
+
 pub(super) struct Fleets {
     fleet: Option<Fleet>,
     work: Work,
-    latest: Mutex<Option<(Instant, Arc<Shown>)>>,
+    /// The lock is held while the engine is asked: one query at a time.
+    latest: Mutex<Option<Latest>>,
+}
+
+/// What the engine was asked last.
+struct Latest {
+    ended: Instant,
+    /// The answer, or the words of the failure.
+    outcome: Result<Arc<Shown>, String>,
+}
+
+impl Latest {
+    /// Whether it may be shown where an answer may be so old.
+    fn is_fresh(&self, age: Duration) -> bool {
+        self.ended.elapsed() < if self.outcome.is_ok() { age } else { FAILED }
+    }
+
+    fn shown(&self) -> Result<Arc<Shown>, Refusal> {
+        let refused = |why: &String| Refusal::of(StatusCode::BAD_GATEWAY, why);
+        self.outcome.as_ref().map(Arc::clone).map_err(refused)
+    }
 }
 
 /// An answer as it is shown.
@@ -82,30 +106,29 @@ impl Fleets {
             return Err(Refusal::absent(why));
         };
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((made, shown)) = &*latest
-            && made.elapsed() < age
-        {
-            return Ok(Arc::clone(shown));
+        if let Some(latest) = latest.as_ref().filter(|it| it.is_fresh(age)) {
+            return latest.shown();
         }
-        let shown = Arc::new(shown(fleet, head)?);
-        *latest = Some((Instant::now(), Arc::clone(&shown)));
-        Ok(shown)
+        let began = utc::timestamp(since_1970_ns());
+        let outcome = match (fleet.ask)() {
+            Ok(judged) => Ok(Arc::new(shown(fleet, head, began, &judged)?)),
+            Err(error) => Err(format!("{error:#}")),
+        };
+        latest.insert(Latest { ended: Instant::now(), outcome }).shown()
     }
 }
 
-fn shown(fleet: &Fleet, head: &Head) -> Result<Shown, Refusal> {
-    let began = utc::timestamp(since_1970_ns());
+fn shown(fleet: &Fleet, head: &Head, began: String, judged: &Judged) -> Result<Shown, Refusal> {
     let head = Head { began: began.clone(), ..head.clone() };
-    let judged = (fleet.ask)();
-    let Judged { machines, answer, notes } =
-        judged.map_err(|error| Refusal::of(StatusCode::BAD_GATEWAY, format!("{error:#}")))?;
+    let Judged { machines, answer, notes } = judged;
     let report = Report {
         source: &fleet.source,
-        machines: &machines,
-        answer: &answer,
+        machines,
+        answer,
         skipped: &[],
-        notes: &notes,
+        notes,
         all: false,
+        reader: Reader::Page,
     };
     let document = report::fleet::document(&report);
     let json = report::fleet::json::json(&head, &report).map_err(Refusal::failed)?;
@@ -209,6 +232,35 @@ mod tests {
         assert_eq!(n.load(Ordering::Relaxed), 1);
         assert!(fleets.no_older_than(Duration::ZERO, &head()).is_ok());
         assert_eq!(n.load(Ordering::Relaxed), 2);
+    }
+
+    /// Five who look at once, and one who asks again right after: the engine fails once for all of them.
+    #[test]
+    fn who_waits_for_an_engine_that_fails_does_not_ask_it_again() {
+        let n = Arc::new(AtomicUsize::new(0));
+        let own = Arc::clone(&n);
+        let (all_wait, is_over) = std::sync::mpsc::channel::<()>();
+        let is_over = Mutex::new(is_over);
+        let fleets = fleets(move || {
+            own.fetch_add(1, Ordering::Relaxed);
+            // It fails once all of them are there: the channel is closed then.
+            is_over.lock().unwrap().recv().ok();
+            bail!("http://prom:9090 gave no answer in 30 s")
+        });
+        let began = std::sync::Barrier::new(6);
+        std::thread::scope(|scope| {
+            for _ in 0..5 {
+                scope.spawn(|| {
+                    began.wait();
+                    let refused = fleets.no_older_than(FRESH, &head()).err().unwrap();
+                    assert_eq!(refused.status(), StatusCode::BAD_GATEWAY);
+                });
+            }
+            began.wait();
+            drop(all_wait);
+        });
+        assert!(fleets.no_older_than(NEW, &head()).is_err());
+        assert_eq!(n.load(Ordering::Relaxed), 1);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::audits::Audited;
 use engine::sampling::{SpeedProbe, Watched, Yardstick};
 use facts::{CpuSet, Hertz, HostView};
+use host::Live;
 use report::metrics::{Told, page};
 use rules::host_labels::host_labels;
 use rules::totals::Totals;
@@ -43,8 +44,10 @@ impl Tally {
         let interval = watched.interval();
         let totals = Totals::since_boot(interval.host, interval.after, by_cpu);
         let online = watched.online().clone();
+        let mut host = host_labels(interval.host, &engine::told::bmc_firmware());
+        host.push(engine::told::boot(&Live::this_machine()));
         Tally {
-            host: host_labels(interval.host, &engine::told::bmc_firmware()),
+            host,
             began: engine::clock::since_1970().as_secs_f64(),
             by_cpu,
             counted: Mutex::new(Counted { totals, online, speed: None }),

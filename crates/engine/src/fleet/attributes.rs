@@ -13,21 +13,8 @@ use fleet::Kind;
 use host::Source;
 use lab::record::Fingerprint;
 use rules::audit::Audit;
-use rules::host_labels::host_labels;
-use std::collections::{BTreeMap, BTreeSet};
-
-/// Questions of a fingerprint that are labels.
-const LABELS: [(&str, &str); 9] = [
-    ("cpu model", "cpu_model"),
-    ("cpu microcode", "microcode"),
-    ("firmware vendor", "bios_vendor"),
-    ("firmware version", "bios_version"),
-    ("firmware date", "bios_date"),
-    ("machine product", "product"),
-    ("kernel release", "kernel"),
-    ("hypervisor", "hypervisor"),
-    ("scaling_driver", "cpufreq_driver"),
-];
+use rules::host_labels::{host_labels, joined};
+use std::collections::BTreeMap;
 
 /// Questions of a fingerprint that are settings, by their ids.
 const SETTINGS: [(&str, &str); 25] = [
@@ -131,12 +118,11 @@ fn labels(told: &mut Told, host: &HostView) {
     }
 }
 
-/// Each value once, in order.
-fn joined(values: impl Iterator<Item = String>) -> String {
-    values.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(",")
-}
-
+/// Findings, and the checks that could not be made.
 fn findings(told: &mut Told, audit: &Audit) {
+    if !audit.judged_nothing() {
+        told.unknown = Some(audit.unknown.iter().map(|(check, _)| check.id.to_owned()).collect());
+    }
     // The most severe of a check comes first.
     for (check, finding) in &audit.findings {
         told.add(Kind::Finding, check.id, finding.severity.name());
@@ -154,7 +140,7 @@ pub(super) fn of_fingerprint(told: &mut Told, fingerprint: &Fingerprint) {
         if value.contains(UNKNOWN) {
             continue;
         }
-        if let Some(label) = is(&LABELS) {
+        if let Some(label) = Fingerprint::label_of(question) {
             if value != "none" || label == "hypervisor" {
                 told.add(Kind::Label, label, value);
             }

@@ -1,4 +1,4 @@
-//! Machines of a fleet, from whatever tells of them: a monitoring system, copies of hosts, ssh.
+//! Machines of a fleet, from a monitoring system, copies of hosts or ssh.
 
 mod attributes;
 pub mod copies;
@@ -14,13 +14,13 @@ use fleet::Machine;
 pub struct Gathered {
     /// The machines, in the order of their names.
     pub machines: Vec<Machine>,
-    /// What was named and told of no machine, and why.
+    /// What was named and holds no machine, and why.
     pub skipped: Vec<Skipped>,
     /// What users should know of it, each in a sentence.
     pub notes: Vec<String>,
 }
 
-/// Something that told of no machine.
+/// Something that holds no machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
     /// A path, or a host.

@@ -9,19 +9,19 @@ use std::path::Path;
 
 /// The machine of a capture, an audit, a result, or a copy of a host.
 ///
-/// Errors: there is no such file, it tells of no machine, or of several.
+/// Errors: there is no such file, or it holds no machine, or several.
 pub fn machine(path: &Path) -> Result<Machine> {
     let Gathered { machines, .. } = gather(&[path.to_owned()], &mut |_, _| {})?;
     let path = path.display();
     match &machines[..] {
         [only] => Ok(only.clone()),
         [first, second, ..] => bail!(
-            "{path} tells of {} machines, as {} and {}: name one of its files",
+            "{path} holds {} machines, {} and {} among them: name one of its files",
             machines.len(),
             first.name,
             second.name
         ),
-        [] => bail!("{path} tells of no machine"),
+        [] => bail!("{path} holds no machine"),
     }
 }
 

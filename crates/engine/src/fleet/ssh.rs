@@ -44,6 +44,9 @@ const COMPLAINT: u64 = 64 << 10;
 /// How often a running ssh is looked at.
 const BEAT: Duration = Duration::from_millis(20);
 
+/// How long what ssh wrote may take to be read once it has ended: 256 MiB from a pipe take less than a second.
+const REST: Duration = Duration::from_secs(10);
+
 /// Held while a process is started.
 static STARTING: Mutex<()> = Mutex::new(());
 
@@ -104,7 +107,7 @@ fn is_host(text: &str) -> bool {
 
 /// The machines of these hosts. `progress` is told how many of them have answered or failed.
 ///
-/// Errors: this program cannot be copied, or no host told of its machine.
+/// Errors: this program cannot be copied, or no host could be captured.
 pub fn gather(
     options: &Options,
     interrupt: &Interrupt,
@@ -117,6 +120,7 @@ pub fn gather(
         binary,
         script: script(options.sudo, n_bytes),
         deadline: options.deadline,
+        rest: REST,
     };
     way.gather(&options.hosts, interrupt.flag(), progress)
 }
@@ -148,6 +152,8 @@ struct Way {
     binary: Option<PathBuf>,
     script: String,
     deadline: Duration,
+    /// Patience with what was written, after the end.
+    rest: Duration,
 }
 
 impl Way {
@@ -186,7 +192,7 @@ impl Way {
             }
         });
         if let ([], [first, ..]) = (&*gathered.machines, &*gathered.skipped) {
-            bail!("no host told of its machine; {}: {}", first.name, first.why);
+            bail!("no host could be captured; {}: {}", first.name, first.why);
         }
         gathered.machines.sort_by(|a, b| a.name.cmp(&b.name));
         gathered.skipped.sort_by(|a, b| a.name.cmp(&b.name));
@@ -206,17 +212,17 @@ impl Way {
 
     fn capture(&self, host: &str, is_over: &AtomicBool) -> Result<String> {
         let mut child = self.start(host)?;
-        let (out, err) = (child.stdout.take(), child.stderr.take());
-        let (ended, out, err) = std::thread::scope(|scope| {
-            let out = scope.spawn(move || read(out, LARGEST));
-            let err = scope.spawn(move || read(err, COMPLAINT));
-            let ended = end(&mut child, self.deadline, is_over);
-            (ended, out.join().unwrap_or_default(), err.join().unwrap_or_default())
-        });
-        let status = ended?;
+        let out = reading(child.stdout.take(), LARGEST);
+        let err = reading(child.stderr.take(), COMPLAINT);
+        let status = end(&mut child, self.deadline, is_over)?;
         if !status.success() {
-            bail!(complaint(status, &err, host));
+            bail!(complaint(status, &err.recv_timeout(self.rest).unwrap_or_default(), host));
         }
+        let Ok(out) = out.recv_timeout(self.rest) else {
+            bail!(
+                "ssh has ended, and a process that it started keeps its output open: is ControlPersist or a ProxyCommand set in ~/.ssh/config?"
+            );
+        };
         if out.len() as u64 >= LARGEST {
             bail!("it answers with {} MiB or more, which is no capture", LARGEST >> 20);
         }
@@ -283,6 +289,17 @@ fn end(child: &mut Child, deadline: Duration, is_over: &AtomicBool) -> Result<Ex
     }
     child.wait()?;
     bail!(why)
+}
+
+/// Reads a pipe on a thread of its own, and gives what came when it is closed. A process that outlives ssh may keep it open, and is not waited
+/// for.
+fn reading(pipe: Option<impl Read + Send + 'static>, most: u64) -> mpsc::Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        // Who waited may have given up.
+        sender.send(read(pipe, most)).ok();
+    });
+    receiver
 }
 
 /// As much of a pipe as fits; the rest is read, so that its writer ends, and forgotten.

@@ -1,6 +1,6 @@
 //! What one file or host tells of one machine, before words that many machines share are kept once.
 
-use fleet::{Attribute, Figure, Kind, Machine, Words};
+use fleet::{Attribute, Audit, Figure, Kind, Machine, Measured, Words};
 
 /// What is told of a machine.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -8,10 +8,12 @@ pub(super) struct Told {
     /// The path of its file, or the host.
     pub(super) name: String,
     pub(super) figures: Vec<(Figure, f64)>,
+    /// What was measured, where it is a result.
+    pub(super) result: Option<Measured>,
     /// Kinds, names and values; each name at most once in a kind.
     pub(super) attributes: Vec<(Kind, String, String)>,
-    /// The workload whose figure it is.
-    pub(super) workload: Option<String>,
+    /// The checks that its audit could not make; `None` where no audit judged it.
+    pub(super) unknown: Option<Vec<String>>,
 }
 
 impl Told {
@@ -35,6 +37,10 @@ impl Told {
             })
             .collect();
         attributes.sort();
-        Machine { name: words.keep(&self.name), figures: self.figures, attributes }
+        let audit = self.unknown.map_or(Audit::None, |unknown| {
+            Audit::But(unknown.iter().map(|it| words.keep(it)).collect())
+        });
+        let name = words.keep(&self.name);
+        Machine { name, figures: self.figures, result: self.result, attributes, audit }
     }
 }

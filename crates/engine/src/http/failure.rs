@@ -12,6 +12,8 @@ pub struct Failure {
     pub server: String,
     /// What went wrong.
     pub problem: Problem,
+    /// What stands before `token-file` and `ca` in the names of the options.
+    pub(super) prefix: &'static str,
 }
 
 /// What went wrong.
@@ -36,8 +38,8 @@ pub enum Problem {
     Untrusted {
         /// What is wrong with it.
         why: String,
-        /// What to do.
-        advice: &'static str,
+        /// What to do, where a certificate of its issuer does not help.
+        advice: Option<&'static str>,
     },
     /// The server does not speak TLS as it should.
     Tls {
@@ -106,7 +108,7 @@ pub enum Problem {
 impl Problem {
     /// Met at this server: its address, or what the user wrote instead of one.
     pub(super) fn of(self, server: impl fmt::Display) -> Failure {
-        Failure { server: server.to_string(), problem: self }
+        Failure { server: server.to_string(), problem: self, prefix: "" }
     }
 }
 
@@ -114,7 +116,7 @@ impl std::error::Error for Failure {}
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Failure { server, problem } = self;
+        let Failure { server, problem, prefix } = self;
         match problem {
             Problem::Address { why } => write!(f, "{server}: {why}"),
             Problem::Certificates { why } => write!(f, "{server}: {why}"),
@@ -123,7 +125,13 @@ impl fmt::Display for Failure {
                 "cannot connect to {server}: {why}; check that it runs there and that no firewall is between"
             ),
             Problem::Untrusted { why, advice } => {
-                write!(f, "the certificate of {server} is not trusted: {why}; {advice}")
+                write!(f, "the certificate of {server} is not trusted: {why}; ")?;
+                match advice {
+                    Some(advice) => f.write_str(advice),
+                    None => {
+                        write!(f, "give the certificate of its issuer with --{prefix}ca FILE")
+                    }
+                }
             }
             Problem::Tls { why } => write!(
                 f,
@@ -134,11 +142,12 @@ impl fmt::Display for Failure {
                 write!(f, "{server} did not {done} within {} s", after.as_secs_f64())
             }
             Problem::Denied { status, told, has_credentials } => {
+                let option = format!("--{prefix}token-file");
                 let advice = match (status, has_credentials) {
-                    (401, false) => "give a token with --token-file FILE",
-                    (401, true) => "it does not accept what --token-file gives",
-                    (_, false) => "it may require a token: --token-file FILE",
-                    (_, true) => "the owner of this token may not read it",
+                    (401, false) => format!("give a token with {option} FILE"),
+                    (401, true) => format!("it does not accept what {option} gives"),
+                    (_, false) => format!("it may require a token: {option} FILE"),
+                    (_, true) => "the owner of this token may not read it".to_owned(),
                 };
                 write!(f, "{server} denies access ({status}{}): {advice}", after_colon(told))
             }
@@ -209,22 +218,21 @@ fn of_tls(error: &rustls::Error) -> Problem {
     };
     let untrusted = |why: &str, advice| Problem::Untrusted { why: why.to_owned(), advice };
     match error {
-        CertificateError::UnknownIssuer => untrusted(
-            "this machine does not know who issued it",
-            "give the certificate of its issuer with --ca FILE",
-        ),
+        CertificateError::UnknownIssuer => {
+            untrusted("this machine does not know who issued it", None)
+        }
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-            untrusted("it has expired", RENEW)
+            untrusted("it has expired", Some(RENEW))
         }
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-            untrusted("it is not valid yet", RENEW)
+            untrusted("it is not valid yet", Some(RENEW))
         }
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            untrusted("it is for another name", OTHER_NAME)
+            untrusted("it is for another name", Some(OTHER_NAME))
         }
         CertificateError::Other(other) => {
-            untrusted(&other.to_string(), "compare it with what its owner says")
+            untrusted(&other.to_string(), Some("compare it with what its owner says"))
         }
-        other => untrusted(&other.to_string(), "give the certificate of its issuer with --ca FILE"),
+        other => untrusted(&other.to_string(), None),
     }
 }

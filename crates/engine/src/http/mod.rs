@@ -23,13 +23,14 @@ pub use credentials::Credentials;
 pub use failure::{Failure, Problem};
 pub use tls::{Fingerprint, Trust};
 
-use std::time::Duration;
+use crate::clock::now;
+use std::time::{Duration, Instant};
 use ureq::Agent;
 use ureq::http::Response;
 use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{Connector, TcpConnector};
 
-/// How long an exchange may take: the connection, TLS, the headers and the body together.
+/// How long an exchange may take: redirects, the connection, TLS, the headers and the body together.
 pub const DEADLINE: Duration = Duration::from_secs(30);
 
 /// The largest answer, in bytes after unpacking.
@@ -44,7 +45,7 @@ const LARGEST_HEADERS: usize = 64 << 10;
 /// How to talk to one server.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// For the whole of each exchange.
+    /// For the whole of each exchange, redirects included.
     pub deadline: Duration,
     /// The largest answer, in bytes after unpacking.
     pub largest: u64,
@@ -52,6 +53,8 @@ pub struct Options {
     pub trust: Trust,
     /// Headers that say who asks.
     pub credentials: Credentials,
+    /// What stands before `token-file` and `ca` in the names of the user's options, as `prometheus-`, for advice.
+    pub prefix: &'static str,
 }
 
 impl Default for Options {
@@ -61,6 +64,7 @@ impl Default for Options {
             largest: LARGEST,
             trust: Trust::System,
             credentials: Credentials::default(),
+            prefix: "",
         }
     }
 }
@@ -83,7 +87,6 @@ impl Client {
             false => None,
         };
         let config = Agent::config_builder()
-            .timeout_global(Some(options.deadline))
             .http_status_as_error(false)
             .max_idle_connections(0)
             .max_redirects(0)
@@ -110,13 +113,31 @@ impl Client {
             && !self.address.is_loopback()
     }
 
+    /// When what is asked from this moment on has to be answered.
+    pub fn until(&self) -> Instant {
+        now() + self.options.deadline
+    }
+
     /// The answer to a GET of `path` below the address, with these parameters.
     ///
     /// Errors: none came in time, or it is a status other than 2xx.
     pub fn get(&self, path: &str, parameters: &[(&str, &str)]) -> Result<Answer<'_>, Failure> {
+        self.get_until(self.until(), path, parameters)
+    }
+
+    /// The same of several questions that have one deadline together, from [`Client::until`]: it holds for redirects and for the answer,
+    /// too.
+    ///
+    /// Errors: as those of [`Client::get`].
+    pub fn get_until(
+        &self,
+        until: Instant,
+        path: &str,
+        parameters: &[(&str, &str)],
+    ) -> Result<Answer<'_>, Failure> {
         let mut url = self.address.join(path, parameters);
         for _ in 0..MOST_REDIRECTS {
-            let response = self.ask(&url)?;
+            let response = self.ask(&url, until)?;
             let status = response.status();
             if !status.is_redirection() {
                 let answer = Answer::new(self, response);
@@ -131,8 +152,14 @@ impl Client {
         Err(self.fail(Problem::Redirected { to: "one place after the other".to_owned() }))
     }
 
-    fn ask(&self, url: &str) -> Result<Response<ureq::Body>, Failure> {
-        let mut request = self.agent.get(url);
+    fn ask(&self, url: &str, until: Instant) -> Result<Response<ureq::Body>, Failure> {
+        let left = until.saturating_duration_since(now());
+        if left.is_zero() {
+            let after = self.options.deadline;
+            return Err(self.fail(Problem::Timeout { after, is_answering: false }));
+        }
+        let request = self.agent.get(url).config().timeout_global(Some(left));
+        let mut request = request.build();
         for (name, value) in self.options.credentials.headers() {
             request = request.header(name, value);
         }
@@ -146,7 +173,7 @@ impl Client {
 
     /// What went wrong with this server, in words without any secret.
     fn fail(&self, problem: Problem) -> Failure {
-        problem.of(&self.address)
+        Failure { prefix: self.options.prefix, ..problem.of(&self.address) }
     }
 
     /// What an error of the library means; `is_answering` once headers have come.

@@ -236,6 +236,26 @@ fn only_redirections_to_the_same_server_are_followed_and_not_for_ever() {
     assert_eq!(fake.requests().len(), MOST_REDIRECTS);
 }
 
+/// Each answer comes in time, and all of them together do not.
+#[test]
+fn redirects_and_several_questions_share_one_deadline() {
+    let pause = Duration::from_millis(700);
+    let fake = Fake::start(move |head| match head.split(' ').nth(1) {
+        Some("/x") => {
+            let to = "HTTP/1.1 301 Moved\r\nLocation: /y\r\nContent-Length: 0\r\n\r\n";
+            Reply { pause, ..Reply::raw(to) }
+        }
+        _ => Reply { pause, ..Reply::json("[5]") },
+    });
+    let deadline = Duration::from_millis(1_200);
+    let client = client(&fake, Options { deadline, ..options() });
+    assert!(got(&client).contains("within 1.2 s"), "{}", got(&client));
+    let until = client.until();
+    let ask = || client.get_until(until, "/z", &[])?.json(PhantomData::<serde_json::Value>);
+    assert!(ask().is_ok());
+    assert!(ask().unwrap_err().to_string().contains("within 1.2 s"));
+}
+
 #[test]
 fn a_certificate_is_trusted_by_its_authority_or_by_its_fingerprint_alone() {
     let fake = Fake::encrypted("127.0.0.1", |_| Reply::json("[7]"));

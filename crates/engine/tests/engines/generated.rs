@@ -38,6 +38,7 @@ pub(crate) fn write(
         ("fullclock_clock_ratio", SAMPLES),
         ("fullclock_speed_ratio", SAMPLES),
         ("fullclock_finding", CURRENT),
+        ("fullclock_unknown_checks", CURRENT),
     ] {
         writeln!(to, "# TYPE {metric} gauge")?;
         for (machine, healthy) in (0..machines).zip(&healthy) {
@@ -49,6 +50,7 @@ pub(crate) fn write(
                     ",id=\"clock-not-delivered\",severity=\"high\",confidence=\"high\"".to_owned()
                 }
                 "fullclock_finding" => continue,
+                "fullclock_unknown_checks" => ",obstacle=\"privilege\"".to_owned(),
                 _ => String::new(),
             };
             let labels = format!("{{{}{of_metric}}}", target(machine));
@@ -57,7 +59,8 @@ pub(crate) fn write(
                 let at = if format == Format::Prometheus { at * 1000 } else { at };
                 let is_figure = samples == SAMPLES;
                 let noise = 1.0 + 0.01 * (random.f64() - 0.5);
-                let value = if is_figure { speed * noise } else { 1.0 };
+                let is_count = metric == "fullclock_unknown_checks";
+                let value = if is_figure { speed * noise } else { f64::from(!is_count) };
                 writeln!(to, "{metric}{labels} {value:.6} {at}")?;
             }
         }
@@ -86,7 +89,7 @@ const fn bios(machine: u64) -> u64 {
 }
 
 fn info(machine: u64) -> String {
-    let mut labels = String::new();
+    let mut labels = format!(",boot=\"{machine:012x}\"");
     let (model, microcode, bios) = (model(machine), microcode(machine), bios(machine));
     for (name, value) in [
         ("cpu_model", format!("Intel(R) Xeon(R) Gold 63{model}0 CPU @ 2.00GHz")),

@@ -12,8 +12,8 @@
 mod captures;
 mod generated;
 
+use engine::fleet::Gathered;
 use engine::fleet::prometheus::{Question, gather};
-use engine::fleet::{Gathered, prometheus};
 use engine::http::{Address, Client, Options};
 use fleet::{Figure, Machine};
 use generated::Format;
@@ -166,7 +166,7 @@ impl Engine {
     /// What it says of a selector that is none, and of one that nothing has.
     fn refuses_nonsense(&self, name: &str) {
         let said = |selector| {
-            let question = Question { selector: Some(selector), since: prometheus::SINCE };
+            let question = Question { selector: Some(selector), ..Question::default() };
             gather(&self.client(), &question).unwrap_err().to_string()
         };
         let nonsense = said("rack=~\"r(\"");

@@ -1,7 +1,7 @@
 //! Fleets as they are made: machines with labels that are drawn by chance, and figures.
 
 use fastrand::Rng;
-use fleet::{Answer, Attribute, Explanation, Figure, Kind, Machine, Words};
+use fleet::{Answer, Attribute, Audit, Explanation, Figure, Kind, Machine, Words};
 use std::collections::HashSet;
 
 /// Machines with labels by chance, each at 1 but for a spread.
@@ -32,7 +32,8 @@ impl Fleet {
         for (at, model) in models.enumerate() {
             let name = fleet.words.keep(&format!("host-{at}"));
             let figures = vec![(Figure::Clock, 1.0)];
-            fleet.machines.push(Machine { name, figures, attributes: Vec::new() });
+            let audit = Audit::But(Vec::new());
+            fleet.machines.push(Machine { name, figures, audit, ..Machine::default() });
             fleet.add(at, Kind::Label, "cpu_model", &format!("cpu_model-{model}"));
             for (name, n_values) in labels {
                 let drawn = fleet.rng.usize(..*n_values);

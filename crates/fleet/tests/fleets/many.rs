@@ -1,19 +1,36 @@
-//! Many generated fleets: how many of the slow machines are found, and how many of the accused are slow.
+//! Many generated fleets: how many of the hidden effects are found, and how many of the accused machines are slow.
+//!
+//! Effects are counted by their size in standard errors of the difference between their machines and the other ones of the group, for a
+//! machine by itself and for machines with something in common. A machine that loses five standard errors is not five below its peers: it
+//! has its own luck. So each effect is counted a second time, by what its machines show, and next to what is found stands how many would
+//! be by a test that knows the labels, the centre and the spread beforehand, and claims as few false ones: no method can find more.
 
 use crate::generated::{Fleet, accused, said};
-use fleet::{Explanation, Figure, Kind, Question, judge};
+use fleet::{Answer, Explanation, Figure, Kind, Question, judge};
+use statrs::function::erf::erfc;
 
 /// Something that makes machines slow.
 struct Hidden {
     machines: Vec<usize>,
     /// What explains them, as [`said`] has it; empty of a lone machine.
     words: String,
-    /// How many standard errors of their group they are below it.
-    errors: f64,
+    /// How many standard errors of their group they were made slower.
+    made: f64,
+    /// How many they are slower.
+    shown: f64,
+    /// How much slower they are, as a logarithm.
+    lost: f64,
 }
 
-/// A fleet of up to six groups of 10 to 1,000 machines, of a spread from 0.5 to 2 %, with up to three reasons.
-fn generated(seed: u64) -> (Fleet, Vec<Hidden>) {
+/// The mean of the logarithms of some machines.
+fn mean(fleet: &Fleet, machines: &[usize]) -> f64 {
+    let all = machines.iter().map(|it| fleet.machines[*it].figures[0].1.ln());
+    all.sum::<f64>() / machines.len() as f64
+}
+
+/// A fleet of up to six groups of 10 to 1,000 machines, of a spread from 0.5 to 2 %, with up to three reasons. `noise` is what a healthy
+/// machine is off by, with a standard deviation of 1.
+fn generated(seed: u64, noise: impl Fn(&mut Fleet) -> f64) -> (Fleet, Vec<Hidden>) {
     let mut rng = fastrand::Rng::with_seed(seed);
     let sizes: Vec<usize> =
         (0..rng.usize(1..=6)).map(|_| (10.0 * 100.0_f64.powf(rng.f64())) as usize).collect();
@@ -28,43 +45,82 @@ fn generated(seed: u64) -> (Fleet, Vec<Hidden>) {
     ];
     let mut fleet = Fleet::new(seed, &sizes, &labels, &["microcode", "board"]);
     let spread = 0.005 + 0.015 * rng.f64();
-    fleet.spread(spread);
+    for machine in 0..n {
+        fleet.machines[machine].figures[0].1 = (spread * noise(&mut fleet)).exp();
+    }
     let mut all = Vec::new();
     for _ in 0..rng.usize(1..=3) {
-        let any = rng.usize(..n);
-        let value = |name: &str| fleet.value(any, name);
-        let (model, microcode, bios) =
-            (value("cpu_model"), value("microcode"), value("bios_version"));
-        let rack = value("rack");
-        let (labels, words) = match rng.u32(..4) {
-            0 => (vec![("microcode", &*microcode)], microcode.clone()),
-            1 => {
-                let both = vec![("microcode", &*microcode), ("bios_version", &*bios)];
-                (both, format!("{bios} + {microcode}"))
-            }
-            2 => (vec![("rack", &*rack)], rack.clone()),
-            _ => (vec![], String::new()),
-        };
-        let machines = if labels.is_empty() { vec![any] } else { fleet.with(&labels) };
-        let group =
-            if words == rack { (0..n).collect() } else { fleet.with(&[("cpu_model", &model)]) };
-        let is_healthy = |it: &&usize| !fleet.slow.contains(it) && !machines.contains(it);
-        let outside = group.iter().filter(is_healthy).count();
-        let is_cohort = !labels.is_empty();
-        if machines.iter().any(|it| fleet.slow.contains(it))
-            || outside < 5
-            || (is_cohort && machines.len() < 3)
-        {
-            continue;
-        }
-        let error = spread * (1.0 / machines.len() as f64 + 1.0 / outside as f64).sqrt();
-        let errors = 5.0 * 8.0_f64.powf(rng.f64());
-        // A few per cent are not worth a word; and no machine stands still.
-        let loss = (errors * error).clamp(0.035, 1.2);
-        fleet.slow(&machines, (-loss).exp());
-        all.push(Hidden { machines, words, errors: loss / error });
+        all.extend(hide(&mut fleet, &mut rng, spread));
     }
     (fleet, all)
+}
+
+/// Makes a machine, or all with a label or two of one, slow by 5 to 40 standard errors; `None` where these are too few, or slow already.
+fn hide(fleet: &mut Fleet, rng: &mut fastrand::Rng, spread: f64) -> Option<Hidden> {
+    let n = fleet.machines.len();
+    let any = rng.usize(..n);
+    let value = |name: &str| fleet.value(any, name);
+    let (model, microcode, bios) = (value("cpu_model"), value("microcode"), value("bios_version"));
+    let rack = value("rack");
+    let (labels, words) = match rng.u32(..4) {
+        0 => (vec![("microcode", &*microcode)], microcode.clone()),
+        1 => {
+            let both = vec![("microcode", &*microcode), ("bios_version", &*bios)];
+            (both, format!("{bios} + {microcode}"))
+        }
+        2 => (vec![("rack", &*rack)], rack.clone()),
+        _ => (vec![], String::new()),
+    };
+    let machines = if labels.is_empty() { vec![any] } else { fleet.with(&labels) };
+    let group = if words == rack { (0..n).collect() } else { fleet.with(&[("cpu_model", &model)]) };
+    let is_healthy = |it: &usize| !fleet.slow.contains(it) && !machines.contains(it);
+    let outside: Vec<usize> = group.into_iter().filter(is_healthy).collect();
+    if machines.iter().any(|it| fleet.slow.contains(it))
+        || outside.len() < 5
+        || (!labels.is_empty() && machines.len() < 3)
+    {
+        return None;
+    }
+    let error = spread * (1.0 / machines.len() as f64 + 1.0 / outside.len() as f64).sqrt();
+    let errors = 5.0 * 8.0_f64.powf(rng.f64());
+    // A few per cent are not worth a word; and no machine stands still.
+    let loss = (errors * error).clamp(0.035, 1.2);
+    fleet.slow(&machines, (-loss).exp());
+    let lost = mean(fleet, &outside) - mean(fleet, &machines);
+    Some(Hidden { machines, words, made: loss / error, shown: lost / error, lost })
+}
+
+/// Where the bands of effects begin, in standard errors.
+const BANDS: [f64; 4] = [5.0, 6.0, 8.0, 12.0];
+
+/// Effects of one size.
+#[derive(Clone, Copy, Debug, Default)]
+struct Band {
+    effects: usize,
+    found: usize,
+    /// How many a test finds that knows everything but which machines are slow.
+    possible: usize,
+}
+
+/// The bands of lone machines, or of cohorts.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bands {
+    by_made: [Band; 4],
+    by_shown: [Band; 4],
+}
+
+impl Bands {
+    fn add(&mut self, hidden: &Hidden, is_found: bool, is_possible: bool) {
+        for (bands, errors) in
+            [(&mut self.by_made, hidden.made), (&mut self.by_shown, hidden.shown)]
+        {
+            // What luck made smaller than the first band is in none.
+            let Some(at) = BANDS.iter().rposition(|from| errors >= *from) else { continue };
+            bands[at].effects += 1;
+            bands[at].found += usize::from(is_found);
+            bands[at].possible += usize::from(is_possible);
+        }
+    }
 }
 
 /// What was found in many fleets.
@@ -72,36 +128,40 @@ fn generated(seed: u64) -> (Fleet, Vec<Hidden>) {
 struct Tally {
     accused: usize,
     wrongly: usize,
-    /// Slow machines by how many standard errors, from 5, 6, 8 and 12 on, and how many of them were missed.
-    slow: [usize; 4],
-    missed: [usize; 4],
-    /// Cohorts, and how many of them were named by their labels.
-    cohorts: [usize; 4],
-    named: [usize; 4],
+    lone: Bands,
+    cohorts: Bands,
+    /// Machines of cohorts and lone ones from eight standard errors on, by what they show, and how many were missed.
+    far: usize,
+    missed: usize,
     explanations: usize,
     wrong_explanations: usize,
 }
 
 impl Tally {
-    fn of(seeds: std::ops::Range<u64>) -> Self {
+    fn of(seeds: std::ops::Range<u64>, noise: impl Fn(&mut Fleet) -> f64 + Copy) -> Self {
         let mut tally = Self::default();
-        seeds.for_each(|it| tally.add(it));
+        seeds.for_each(|it| tally.add(it, noise));
         tally
     }
 
-    fn add(&mut self, seed: u64) {
-        let (fleet, hidden) = generated(seed);
+    fn add(&mut self, seed: u64, noise: impl Fn(&mut Fleet) -> f64) {
+        let (fleet, hidden) = generated(seed, noise);
         let answer = judge(&fleet.machines, &Question::of(Figure::Clock));
         let accused = accused(&answer);
         self.accused += accused.len();
         self.wrongly += accused.difference(&fleet.slow).count();
         for it in &hidden {
-            let band = [6.0, 8.0, 12.0].iter().filter(|from| it.errors >= **from).count();
-            self.slow[band] += it.machines.len();
-            self.missed[band] += it.machines.iter().filter(|it| !accused.contains(it)).count();
-            let is_named = answer.explanations.iter().any(|found| said(found).contains(&it.words));
-            self.cohorts[band] += usize::from(!it.words.is_empty());
-            self.named[band] += usize::from(is_named);
+            let is_possible = possible(it, &answer);
+            if it.words.is_empty() {
+                self.lone.add(it, accused.contains(&it.machines[0]), is_possible);
+            } else {
+                let is = |found: &Explanation| said(found).contains(&it.words);
+                self.cohorts.add(it, answer.explanations.iter().any(is), is_possible);
+            }
+            if it.made.min(it.shown) >= 8.0 {
+                self.far += it.machines.len();
+                self.missed += it.machines.iter().filter(|it| !accused.contains(it)).count();
+            }
         }
         self.explanations += answer.explanations.len();
         let is_right =
@@ -113,30 +173,57 @@ impl Tally {
     fn assert(&self) {
         assert!(self.wrongly as f64 <= 0.01 * self.accused as f64, "{self:?}");
         assert!(100 * self.wrong_explanations <= 2 * self.explanations, "{self:?}");
-        assert_eq!(self.missed[2..], [0, 0], "{self:?}");
+        assert_eq!(self.missed, 0, "{self:?}");
     }
+
+    /// Rows of the table of benches/README.md.
+    fn tell(&self, of: &str) {
+        for (what, bands) in [("one machine", &self.lone), ("a cohort", &self.cohorts)] {
+            for (sort, bands) in [("made", &bands.by_made), ("shown", &bands.by_shown)] {
+                for (from, it) in BANDS.iter().zip(bands) {
+                    let Band { effects, found, possible } = it;
+                    tell(&format!(
+                        "{of}: {what}, {sort}, {from}: {found}, {possible} of {effects}"
+                    ));
+                }
+            }
+        }
+        let Self { accused, wrongly, far, missed, explanations, wrong_explanations, .. } = self;
+        tell(&format!(
+            "{of}: {wrongly} of {accused} wrongly accused, {missed} of {far} far ones missed, \
+             {wrong_explanations} of {explanations} explanations wrong"
+        ));
+    }
+}
+
+/// Whether a test finds it that has the promised rate of false claims and knows what else can be known.
+fn possible(hidden: &Hidden, answer: &Answer) -> bool {
+    let (looked_at, least) =
+        if hidden.words.is_empty() { (answer.tested, 0.03) } else { (answer.searched, 0.02) };
+    let chance = erfc(hidden.shown / std::f64::consts::SQRT_2) / 2.0;
+    chance <= answer.false_share / looked_at as f64 && -(-hidden.lost).exp_m1() >= least
 }
 
 #[test]
 fn reasons_of_generated_fleets_are_found() {
-    Tally::of(0..15).assert();
+    Tally::of(0..15, Fleet::normal).assert();
 }
 
 #[test]
-#[ignore = "200 fleets, for an optimised build"]
+#[ignore = "400 fleets, for an optimised build"]
 fn reasons_of_200_generated_fleets_are_found() {
-    let tally = Tally::of(0..200);
-    tally.assert();
-    let [slow, missed] = [tally.slow, tally.missed].map(|it| it.iter().sum::<usize>());
-    assert!(1000 * missed <= 5 * slow, "{tally:?}");
-    tell(&format!("{tally:?}"));
+    let [normal, with_tails] = [Tally::of(0..200, Fleet::normal), Tally::of(0..200, heavy)];
+    normal.tell("normal");
+    with_tails.tell("heavy tails");
+    normal.assert();
+    assert!(with_tails.wrongly as f64 <= 0.01 * with_tails.accused as f64, "{with_tails:?}");
 }
 
 /// How many of some healthy fleets have somebody accused, and how many an explanation.
 fn false_alarms(seeds: std::ops::Range<u64>, noise: impl Fn(&mut Fleet) -> f64) -> [usize; 2] {
     let mut alarms = [0, 0];
     for seed in seeds {
-        let mut fleet = Fleet::usual(1_000 + seed, 100 + 10 * seed as usize);
+        let mut fleet = Fleet::usual(1_000 + seed, 100 + 10 * (seed % 200) as usize);
         for machine in 0..fleet.machines.len() {
             fleet.machines[machine].figures[0].1 = (0.015 * noise(&mut fleet)).exp();
         }
@@ -154,13 +241,14 @@ fn heavy(fleet: &mut Fleet) -> f64 {
 }
 
 #[test]
-#[ignore = "400 fleets, for an optimised build"]
+#[ignore = "2,000 fleets, for an optimised build"]
 fn healthy_fleets_are_left_alone() {
-    let normal = false_alarms(0..200, Fleet::normal);
-    let with_tails = false_alarms(0..200, heavy);
-    tell(&format!("of 200 fleets: {normal:?}, with heavy tails {with_tails:?}"));
-    assert!(normal[0] <= 8 && normal[1] <= 6, "{normal:?}");
-    assert!(with_tails[1] <= 6, "{with_tails:?}");
+    let normal = false_alarms(0..1_000, Fleet::normal);
+    let with_tails = false_alarms(0..1_000, heavy);
+    tell(&format!("of 1,000 fleets: {normal:?}, with heavy tails {with_tails:?}"));
+    // What is promised is 10 of 1,000; chance makes 20 of that once in 600 times (Poisson).
+    assert!(normal.iter().all(|it| *it <= 20), "{normal:?}");
+    assert!(with_tails[1] <= 20, "{with_tails:?}");
 }
 
 /// 2,000 captures of 600 settings and facts each, one of which is another one on some machines.

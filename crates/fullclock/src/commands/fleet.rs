@@ -14,7 +14,7 @@ use engine::http::{Address, Client, Credentials, Options, Trust};
 use engine::interrupt::Interrupt;
 use facts::quantity::{self, counted, counted_all};
 use fleet::{Answer, Figure, MODEL, Machine, Question};
-use report::fleet::{Report, Skipped};
+use report::fleet::{Reader, Report, Skipped};
 use rules::diagnosis::parts::{Kind, PARTS};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -34,7 +34,7 @@ pub(crate) struct FleetArguments {
     /// Labels that peers have in common, in addition to the CPU model: rack,kernel
     #[arg(long, value_name = "LABEL", value_delimiter = ',')]
     by: Vec<String>,
-    /// What machines are compared by [default: what most of them tell, the clock first]
+    /// What machines are compared by [default: what is known of most of them, the clock first]
     #[arg(long, value_name = "FIGURE")]
     figure: Option<FigureName>,
     /// List every machine and group, not the worst 20
@@ -125,7 +125,7 @@ pub(super) fn run(arguments: &Arguments, options: &FleetArguments) -> Result<Exi
     let destination = options.result.destination(&arguments.output)?;
     let (source, gathered) = gathered(arguments, options)?;
     let Gathered { machines, skipped, notes } = gathered;
-    let figure = options.figure.map_or_else(|| most_told(&machines), FigureName::figure);
+    let figure = options.figure.map_or_else(|| most_known(&machines), FigureName::figure);
     refuse_unknown_labels(&machines, &options.by)?;
     let answer = judge(&machines, figure, &options.by);
     let skipped: Vec<Skipped<'_>> =
@@ -137,6 +137,7 @@ pub(super) fn run(arguments: &Arguments, options: &FleetArguments) -> Result<Exi
         skipped: &skipped,
         notes: &notes,
         all: options.all,
+        reader: Reader::Command,
     };
     destination.print(&match destination.form {
         Form::Document(format) => report::fleet::document(&report).render(format),
@@ -154,8 +155,12 @@ pub(super) fn run(arguments: &Arguments, options: &FleetArguments) -> Result<Exi
 fn gathered(arguments: &Arguments, options: &FleetArguments) -> Result<(String, Gathered)> {
     if let Some(url) = &options.prometheus.url {
         let PrometheusArguments { selector, since, token_file, ca, .. } = &options.prometheus;
-        let client = client(arguments, url, token_file.as_deref(), ca.as_deref())?;
-        let question = prometheus::Question { selector: selector.as_deref(), since: *since };
+        let client = client(arguments, url, token_file.as_deref(), ca.as_deref(), "")?;
+        let question = prometheus::Question {
+            selector: selector.as_deref(),
+            since: *since,
+            ..prometheus::Question::default()
+        };
         let ask = || prometheus::gather(&client, &question);
         let gathered = output::with_progress(&arguments.output, "asking the engine ...", ask)?;
         return Ok((client.address().to_string(), gathered));
@@ -211,7 +216,7 @@ impl Bar {
     }
 }
 
-/// A client of an engine. Says where a token could be read on its way.
+/// A client of an engine, whose options have names with this prefix. Says where a token could be read on its way.
 ///
 /// Errors: the address makes no sense; a file cannot be read, or others could have written it.
 pub(super) fn client(
@@ -219,11 +224,12 @@ pub(super) fn client(
     url: &str,
     token_file: Option<&Path>,
     ca: Option<&Path>,
+    prefix: &'static str,
 ) -> Result<Client> {
     let credentials = token_file.map(Credentials::read).transpose()?.unwrap_or_default();
     let trust = ca.map_or(Trust::System, |it| Trust::Authorities(it.to_owned()));
-    let client =
-        Client::new(Address::parse(url)?, Options { credentials, trust, ..Options::default() })?;
+    let options = Options { credentials, trust, prefix, ..Options::default() };
+    let client = Client::new(Address::parse(url)?, options)?;
     if client.shows_secrets() {
         let at = client.address();
         let text = format!("the token goes to {at} unencrypted: others on the network can read it");
@@ -259,8 +265,8 @@ fn refuse_unknown_labels(machines: &[Machine], by: &[String]) -> Result<()> {
     }
 }
 
-/// The figure that most machines tell, the first of equals.
-pub(super) fn most_told(machines: &[Machine]) -> Figure {
+/// The figure that most machines have, the first of equals.
+pub(super) fn most_known(machines: &[Machine]) -> Figure {
     let n = |figure| {
         let tells = |it: &&Machine| it.figures.iter().any(|it| it.0 == figure);
         machines.iter().filter(tells).count()

@@ -45,7 +45,8 @@ fn text(arguments: &Arguments, options: &MetricsOptions) -> Result<String> {
     let mut host = host::view(&live);
     let today = config::today(arguments.began);
     let audit = advised::audit_of_site(&live, &mut host, &config, &today);
-    let labels = host_labels(&host, &told::bmc_firmware());
+    let mut labels = host_labels(&host, &told::bmc_firmware());
+    labels.push(told::boot(&live));
     let speed = if options.speed_probe { told::speed(&host) } else { None };
     let (totals, online) = told::since_boot(live, &host, options.per_cpu);
     let told = Told {

@@ -80,14 +80,18 @@ impl FleetArguments {
     fn fleet(&self, arguments: &Arguments) -> Result<Option<web::Fleet>> {
         let Some(url) = &self.prometheus else { return Ok(None) };
         let (token, ca) = (self.prometheus_token_file.as_deref(), self.prometheus_ca.as_deref());
-        let client = fleet::client(arguments, url, token, ca)?;
+        let client = fleet::client(arguments, url, token, ca, "prometheus-")?;
         let source = client.address().to_string();
         let (selector, by) = (self.selector.clone(), self.by.clone());
         let ask = move || {
             let selector = selector.as_deref();
-            let question = prometheus::Question { selector, ..prometheus::Question::default() };
+            let question = prometheus::Question {
+                selector,
+                is_time_chosen: false,
+                ..prometheus::Question::default()
+            };
             let Gathered { machines, notes, .. } = prometheus::gather(&client, &question)?;
-            let answer = fleet::judge(&machines, fleet::most_told(&machines), &by);
+            let answer = fleet::judge(&machines, fleet::most_known(&machines), &by);
             Ok(web::Judged { machines, answer, notes })
         };
         Ok(Some(web::Fleet { source, ask: Box::new(ask) }))

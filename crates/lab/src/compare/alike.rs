@@ -29,6 +29,21 @@ pub fn unlike(a: &Arm, b: &Arm) -> Option<Unlike> {
     Some(Unlike { what: what.clone(), a, b })
 }
 
+/// What an arm ran, in words: its workload, and what was asked of it. Where it ran, and for how long at most, is left out, as machines of
+/// a fleet differ in that: arms with the same words did the same work.
+pub fn work(arm: &Arm) -> String {
+    const WHERE: [&str; 4] = ["dsn", "folder", "server", "timeout"];
+    let settings = serde_json::to_value(&arm.settings).unwrap_or_default();
+    let given = settings.as_object().into_iter().flatten();
+    let given = given.filter(|(name, _)| !WHERE.contains(&name.as_str()));
+    let given: Vec<String> =
+        given.map(|(name, value)| format!("{name} {}", shown(Some(value)))).collect();
+    if given.is_empty() {
+        return arm.workload.clone();
+    }
+    format!("{} ({})", arm.workload, given.join(", "))
+}
+
 fn shown(value: Option<&Value>) -> String {
     match value {
         None => "none".to_owned(),
@@ -56,5 +71,18 @@ mod tests {
         assert_eq!(differs(&one, &of("timer", None)).unwrap(), "workload: cpu-loop, timer");
         assert_eq!(differs(&one, &of("cpu-loop", Some(8))).unwrap(), "iterations: 7, 8");
         assert_eq!(differs(&of("cpu-loop", None), &one).unwrap(), "iterations: none, 7");
+    }
+
+    #[test]
+    fn work_is_the_same_wherever_it_is_done() {
+        let of = |folder: &str, iterations| {
+            let folder = Some(folder.to_owned());
+            let settings = Settings { folder, iterations, ..Settings::default() };
+            work(&Arm { settings, ..Arm::of("A", "fsync") })
+        };
+        assert_eq!(
+            (of("/a", Some(7)), of("/b", None)),
+            ("fsync (iterations 7)".to_owned(), "fsync".to_owned())
+        );
     }
 }

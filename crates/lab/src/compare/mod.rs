@@ -22,7 +22,7 @@ mod runs;
 mod tests;
 
 pub use crate::record::SettingDifference;
-pub use alike::{Unlike, unlike};
+pub use alike::{Unlike, unlike, work};
 pub use clock_share::ClockShare;
 pub(crate) use designs::against;
 pub use designs::{Side, interleaved, separate};

@@ -131,3 +131,13 @@ fn every_question_has_a_name_of_its_own() {
     let names: BTreeSet<&str> = QUESTIONS.iter().map(|it| it.0).collect();
     assert_eq!(names.len(), QUESTIONS.len());
 }
+
+#[test]
+fn labels_are_questions_and_labels_of_a_host() {
+    for (question, label) in LABELS {
+        assert!(QUESTIONS.iter().any(|it| it.0 == question), "{question}");
+        assert!(rules::host_labels::LABELS.contains(&label), "{label}");
+        assert_eq!(Fingerprint::label_of(question), Some(label));
+    }
+    assert_eq!(Fingerprint::label_of("tuners"), None);
+}

@@ -1,9 +1,9 @@
 //! In what two machines differ: `schemas/diff-1.json`.
 
-use super::{Report, figures};
-use crate::fleet::json::{figure_name, kind_name};
+use super::{Both, Report, figures};
+use crate::fleet::json::{ResultView, figure_name, kind_name};
 use crate::json::{Head, Opening, pretty};
-use fleet::{Difference, Figure, Untold};
+use fleet::{Difference, Untold};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Result;
@@ -16,19 +16,25 @@ pub(crate) struct DiffDocument<'a> {
     /// What they are called.
     a: &'a str,
     b: &'a str,
-    /// What both are measured by.
-    figures: Vec<FigureView>,
+    /// Whether an audit judged A; else no finding of B is a difference.
+    a_audited: bool,
+    b_audited: bool,
+    /// What both are measured by. Results of two workloads are not compared.
+    figures: Vec<FigureView<'a>>,
     /// Labels first, then findings, settings and facts, each by name. Empty where nothing differs.
     differences: Vec<DifferenceView>,
-    /// What one of them does not tell, which was not compared.
+    /// What is unknown of one of them, and was not compared.
     untold: Vec<UntoldView<'a>>,
     notes: &'a [String],
 }
 
 #[derive(Serialize, JsonSchema)]
-struct FigureView {
+struct FigureView<'a> {
     #[schemars(extend("enum" = ["clock", "speed", "result"]))]
     figure: &'static str,
+    /// What the result is.
+    result: Option<ResultView<'a>>,
+    /// In the unit of what is compared.
     a: f64,
     b: f64,
 }
@@ -40,12 +46,12 @@ struct DifferenceView {
     kind: &'static str,
     /// Of a finding the id of its check, of a fact its path.
     name: String,
-    /// null where A does not tell it; of a finding where it was not made, which may be for lack of what it needs.
+    /// null where it is unknown of A; of a finding where it is absent.
     a: Option<String>,
     b: Option<String>,
 }
 
-/// What one of them does not tell.
+/// What is unknown of one of them.
 #[derive(Serialize, JsonSchema)]
 struct UntoldView<'a> {
     #[schemars(extend("enum" = ["a", "b"]))]
@@ -59,17 +65,21 @@ struct UntoldView<'a> {
 ///
 /// Errors: it cannot be written as JSON, which is a bug.
 pub fn json(head: &Head, report: &Report<'_>) -> Result<String> {
-    let figure =
-        |(figure, [a, b]): (Figure, [f64; 2])| FigureView { figure: figure_name(figure), a, b };
     pretty(&DiffDocument {
         opening: head.opening(),
         a: report.names[0],
         b: report.names[1],
+        a_audited: report.machines[0].audit.is_made(),
+        b_audited: report.machines[1].audit.is_made(),
         figures: figures(report).into_iter().map(figure).collect(),
         differences: report.comparison.differences.iter().map(difference).collect(),
         untold: report.comparison.untold.iter().map(untold).collect(),
         notes: report.notes,
     })
+}
+
+fn figure(Both { figure, values: [a, b], result }: Both<'_>) -> FigureView<'_> {
+    FigureView { figure: figure_name(figure), result: result.map(ResultView::of), a, b }
 }
 
 fn difference(it: &Difference) -> DifferenceView {

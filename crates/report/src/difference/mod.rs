@@ -7,11 +7,11 @@ mod tests;
 pub(crate) use json::DiffDocument;
 pub use json::json;
 
-use crate::bench::grouped;
+use crate::bench::{grouped, quantity};
 use crate::document::{Align, Block, Document, Table, Text};
 use crate::fleet::words;
 use crate::wording::fixed_change;
-use fleet::{Comparison, Difference, Figure, Kind, Machine, Untold};
+use fleet::{Comparison, Difference, Figure, Kind, Machine, Measured, Untold};
 use std::sync::Arc;
 
 /// Two machines, or one at two times.
@@ -49,10 +49,16 @@ pub fn document(report: &Report<'_>) -> Document {
     for (label, name) in ["A", "B"].into_iter().zip(report.names) {
         document.labelled(label, name);
     }
-    for (figure, [a, b]) in figures(report) {
+    for Both { figure, values: [a, b], result } in figures(report) {
         let change = format!("{} %", fixed_change((b / a - 1.0) * 100.0, 1));
-        let [a, b] = [a, b].map(|it| words::value(figure, it));
-        document.labelled(figure_label(figure), format!("{a} in A, {b} in B ({change})"));
+        let [a, b] = [a, b].map(|it| match result {
+            Some(result) => quantity(it, &result.unit, None),
+            None => words::value(figure, None, it),
+        });
+        let label = result.map_or(figure_label(figure), |it| &*it.workload);
+        let better =
+            result.map_or_else(String::new, |it| format!(", {} is better", words::better(it)));
+        document.labelled(label.to_owned(), format!("{a} in A, {b} in B ({change}{better})"));
     }
     for (kind, _, _, heading) in KINDS {
         let of_kind: Vec<&Difference> = found.iter().filter(|it| it.kind == kind).collect();
@@ -61,11 +67,38 @@ pub fn document(report: &Report<'_>) -> Document {
     for it in &report.comparison.untold {
         document.note(untold(report, it));
     }
+    if let [Some(a), Some(b)] = report.machines.map(|it| it.result.as_ref())
+        && a != b
+    {
+        document.note(format!(
+            "The result of A is {}, that of B {}: they cannot be compared.",
+            result_words(a),
+            result_words(b)
+        ));
+    }
+    if let Some(words) = unaudited(report) {
+        document.note(words);
+    }
     report.notes.iter().for_each(|it| document.note(Text::sentence(it)));
     document
 }
 
-/// `A does not tell 3 labels that B has: board, governor, rack; they are not compared.`
+/// `elapsed (s) of cpu-loop`.
+fn result_words(it: &Measured) -> String {
+    format!("{} ({}) of {}", it.name, it.unit, it.workload)
+}
+
+/// Which of them was not audited; `None` where both were.
+fn unaudited(report: &Report<'_>) -> Option<&'static str> {
+    match report.machines.map(|it| it.audit.is_made()) {
+        [true, true] => None,
+        [false, true] => Some("A was not audited, so findings are not compared."),
+        [true, false] => Some("B was not audited, so findings are not compared."),
+        [false, false] => Some("Neither was audited, so findings are not compared."),
+    }
+}
+
+/// `Not compared, as they are unknown of A: 3 labels that B has, board, governor, rack.`
 fn untold(report: &Report<'_>, it: &Untold) -> String {
     let (silent, other) = if it.by_first { ("A", "B") } else { ("B", "A") };
     let what = counted(it.kind, it.names.len());
@@ -75,9 +108,7 @@ fn untold(report: &Report<'_>, it: &Untold) -> String {
         0 => String::new(),
         n => format!(" and {} more", grouped(n as u64)),
     };
-    format!(
-        "{silent} does not tell {what} that {other} has, so that is not compared: {shown}{more}."
-    )
+    format!("Not compared, as unknown of {silent}: {what} that {other} has, {shown}{more}.")
 }
 
 /// `1 label`, `3 labels`.
@@ -93,7 +124,7 @@ fn verdict(report: &Report<'_>, found: &[Difference]) -> String {
     if found.is_empty() {
         let n = report.machines.iter().map(|it| it.attributes.len()).min().unwrap_or(0);
         return match n {
-            0 => "Nothing can be compared: one of them tells nothing.".to_owned(),
+            0 => "Nothing can be compared: nothing is known of one of them.".to_owned(),
             1 => "Nothing differs: 1 value was compared.".to_owned(),
             n => format!("Nothing differs: {} values were compared.", grouped(n as u64)),
         };
@@ -108,11 +139,26 @@ fn verdict(report: &Report<'_>, found: &[Difference]) -> String {
 }
 
 /// What both are measured by.
-fn figures(report: &Report<'_>) -> Vec<(Figure, [f64; 2])> {
+struct Both<'a> {
+    figure: Figure,
+    /// In its own unit.
+    values: [f64; 2],
+    /// What was measured, where it is a result.
+    result: Option<&'a Measured>,
+}
+
+/// The figures that both have. Results of two workloads are none.
+fn figures<'a>(report: &Report<'a>) -> Vec<Both<'a>> {
     let [a, b] = report.machines;
     let both = a.figures.iter().filter_map(|(figure, value)| {
         let other = b.figures.iter().find(|it| it.0 == *figure)?.1;
-        Some((*figure, [*value, other]))
+        let is_result = *figure == Figure::Result;
+        if is_result && a.result != b.result {
+            return None;
+        }
+        let result = a.result.as_ref().filter(|_| is_result);
+        let own = |value| result.map_or(value, |it| it.turned(value));
+        Some(Both { figure: *figure, values: [own(*value), own(other)], result })
     });
     both.collect()
 }
@@ -149,12 +195,12 @@ fn section(document: &mut Document, report: &Report<'_>, heading: &str, of: &[&D
     }
 }
 
-/// A finding that is not there was not made: the check is clean there, or could not be judged.
+/// A finding that is a difference and is not there is known to be absent.
 fn value_of(kind: Kind, value: Option<&Arc<str>>) -> Text {
     match value {
         Some(value) if value.is_empty() => Text::quiet("empty"),
         Some(value) => crate::fleet::short(value).into_owned().into(),
-        None if kind == Kind::Finding => Text::quiet("-"),
+        None if kind == Kind::Finding => Text::quiet("none"),
         None => Text::quiet("unknown"),
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::document::every_form::{in_every_form, text};
 use crate::schemas::checked;
-use fleet::{Attribute, compared};
+use fleet::{Attribute, Audit, compared};
 
 fn attribute(kind: Kind, name: &str, value: &str) -> Attribute {
     Attribute { kind, name: name.into(), value: value.into() }
@@ -15,7 +15,13 @@ fn machine(clock: f64, bios: &str, others: Vec<Attribute>) -> Machine {
         attribute(Kind::Label, "bios_version", bios),
     ];
     attributes.extend(others);
-    Machine { name: "db".into(), figures: vec![(Figure::Clock, clock)], attributes }
+    Machine {
+        name: "db".into(),
+        figures: vec![(Figure::Clock, clock)],
+        attributes,
+        audit: Audit::But(Vec::new()),
+        ..Machine::default()
+    }
 }
 
 /// A, whose BIOS and governor are at fault.
@@ -68,7 +74,7 @@ fn the_same_machine_twice_differs_in_nothing() {
 
 #[test]
 fn nothing_known_is_not_the_same() {
-    let none = Machine { name: "x".into(), figures: vec![], attributes: vec![] };
+    let none = Machine { name: "x".into(), ..Machine::default() };
     let said = said([&none, &none]);
     assert!(said.contains("Nothing can be compared"), "{said}");
 }
@@ -93,7 +99,7 @@ fn json_has_every_difference_and_null_for_what_is_unknown() {
 }
 
 #[test]
-fn facts_are_bounded_and_what_one_does_not_tell_is_not_compared() {
+fn facts_are_bounded_and_what_is_unknown_of_one_is_not_compared() {
     let facts = |value: &str| {
         (0..50).map(|it| attribute(Kind::Fact, &format!("/proc/{it}"), value)).collect()
     };
@@ -102,6 +108,48 @@ fn facts_are_bounded_and_what_one_does_not_tell_is_not_compared() {
     assert!(words.contains("They differ in 50 facts.") && words.contains("30 more: `--all`."));
     let words = said([&none, &b]).replace('\n', " ");
     assert!(words.contains("Nothing differs: 2 values"), "{words}");
-    assert!(words.contains("A does not tell 50 facts that B has"), "{words}");
+    assert!(words.contains("Not compared, as unknown of A: 50 facts that B has"), "{words}");
     assert!(words.contains("/proc/4 and 45 more."), "{words}");
+}
+
+/// The same in lines as long as they are.
+fn wide(machines: [&Machine; 2]) -> String {
+    with_report(machines, |it| text(&document(it), 10_000))
+}
+
+#[test]
+fn findings_of_a_machine_are_no_difference_to_one_that_was_not_audited() {
+    let unaudited = Machine { audit: Audit::None, ..machine(1.0, "12010303", vec![]) };
+    let findings = vec![attribute(Kind::Finding, "clock-modulation", "critical")];
+    let audited = machine(1.0, "12010303", findings);
+    let words = wide([&audited, &unaudited]);
+    assert!(words.contains("Nothing differs"), "{words}");
+    assert!(words.contains("B was not audited, so findings are not compared."), "{words}");
+    assert!(words.contains("unknown of B: 1 finding that A has, clock-modulation."), "{words}");
+}
+
+/// A machine with this result of a workload.
+fn with_result(workload: &str, seconds: f64) -> Machine {
+    let result = Measured {
+        workload: workload.into(),
+        name: "elapsed".into(),
+        unit: "s".into(),
+        is_less_better: true,
+    };
+    let figures = vec![(Figure::Result, seconds.recip())];
+    Machine { figures, result: Some(result), ..machine(1.0, "1", vec![]) }
+}
+
+#[test]
+fn a_result_is_shown_as_it_was_measured_and_compared_with_its_own_kind_only() {
+    let [fast, slow, other] = [("cpu-loop", 2.0), ("cpu-loop", 4.0), ("fsync", 4.0)]
+        .map(|(workload, seconds)| with_result(workload, seconds));
+    let words = wide([&fast, &slow]);
+    let line = "2.000 s in A, 4.000 s in B (+100.0 %, less is better)";
+    assert!(words.contains("cpu-loop") && words.contains(line), "{words}");
+    let value = checked("diff", |head| with_report([&fast, &slow], |it| json(head, it)));
+    assert_eq!((&value["figures"][0]["a"], &value["figures"][0]["b"]), (&2.0.into(), &4.0.into()));
+    let words = wide([&fast, &other]);
+    assert!(!words.contains(" in A, "), "{words}");
+    assert!(words.contains("elapsed (s) of cpu-loop, that of B elapsed (s) of fsync"), "{words}");
 }

@@ -13,8 +13,8 @@ pub fn csv(report: &Report<'_>) -> String {
         text += &csv_line(&[
             report.name(it.machine).unwrap_or_default().to_owned(),
             group.map_or_else(String::new, |it| words::group(report, it)),
-            it.value.to_string(),
-            group.map_or_else(String::new, |it| it.centre.to_string()),
+            report.own(it.value).to_string(),
+            group.map_or_else(String::new, |it| report.own(it.centre).to_string()),
             it.lost.to_string(),
             it.spreads.to_string(),
             explanation.map_or_else(String::new, |it| words::attributes(&it.attributes)),

@@ -1,9 +1,9 @@
 //! A made-up fleet: 40 machines of one model, of which 8 have a bad BIOS and one a slow governor; three of another model; one that
-//! does not tell.
+//! has no clock.
 
 use fleet::{
-    Answer, Attribute, Contrast, Explanation, Figure, Group, Kind, Machine, Slow, Subject, Telling,
-    TooFew,
+    Answer, Attribute, Audit, Contrast, Explanation, Figure, Group, Kind, Machine, Slow, Subject,
+    Telling, TooFew,
 };
 use std::sync::Arc;
 
@@ -17,7 +17,8 @@ fn attribute(kind: Kind, name: &str, value: &str) -> Attribute {
 
 fn machine(name: String, clock: Option<f64>, attributes: Vec<Attribute>) -> Machine {
     let figures = clock.map(|it| (Figure::Clock, it)).into_iter().collect();
-    Machine { name: name.into(), figures, attributes }
+    let audit = Audit::But(Vec::new());
+    Machine { name: name.into(), figures, attributes, audit, ..Machine::default() }
 }
 
 /// A finding that all of these have, and none of their peers.
@@ -88,6 +89,7 @@ pub(crate) fn answer() -> Answer {
         inside: (0..BAD).collect(),
         partly: false,
         slow_inside: BAD,
+        explains: BAD,
         outside: 32,
         slow_outside: 1,
         lost: 0.7917,

@@ -3,7 +3,9 @@
 use super::Report;
 use super::peers::{Findings, telling};
 use crate::json::{Head, Opening, pretty};
-use fleet::{Answer, Attribute, Explanation, Figure, Group, Kind, Slow, Subject, Telling};
+use fleet::{
+    Answer, Attribute, Explanation, Figure, Group, Kind, Measured, Slow, Subject, Telling,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Result;
@@ -17,14 +19,18 @@ pub(crate) struct FleetDocument<'a> {
     /// Where the machines come from, in words.
     source: &'a str,
     /// What they are compared by: the clock of busy CPUs over the nominal one, the speed of the probe over that at the nominal
-    /// clock, or results, of which more is better.
+    /// clock, or results.
     #[schemars(extend("enum" = ["clock", "speed", "result"]))]
     figure: &'static str,
+    /// What the results are, where these are compared.
+    result: Option<ResultView<'a>>,
     /// The labels whose values peers share.
     peers_by: Vec<&'a str>,
     n_machines: usize,
     /// Machines that were compared with peers.
     n_tested: usize,
+    /// Machines that an audit judged: of the others no finding is known.
+    n_audited: usize,
     /// The share of the slow machines that is healthy at most, on average.
     false_share: f64,
     /// What explains them, the one that holds most of the loss first.
@@ -33,23 +39,42 @@ pub(crate) struct FleetDocument<'a> {
     slow: Vec<SlowView<'a>>,
     /// The groups of peers, the largest first.
     groups: Vec<GroupView<'a>>,
-    /// Machines that do not tell what is compared.
+    /// Machines of which it is unknown what is compared.
     silent: Vec<&'a str>,
     /// Machines with a value that none can have.
     unusable: Vec<&'a str>,
-    /// How many values and pairs of values were searched for an explanation. Where there is none, one search in 100 finds one by
-    /// chance.
+    /// How many values and pairs of values were searched for an explanation. Where there is none, at most one search in 100 finds
+    /// one by chance.
     n_searched: usize,
-    /// What was named and told of no machine.
+    /// What was named and holds no machine.
     skipped: Vec<SkippedView<'a>>,
     notes: &'a [String],
 }
 
-/// A file or a host that told of no machine.
+/// A file or a host that is no machine of the fleet.
 #[derive(Serialize, JsonSchema)]
 struct SkippedView<'a> {
     name: &'a str,
     why: &'a str,
+}
+
+/// What results of a fleet measure.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ResultView<'a> {
+    /// The workload, with what was requested of it.
+    workload: &'a str,
+    /// What was measured.
+    name: &'a str,
+    unit: &'a str,
+    #[schemars(extend("enum" = ["less", "more"]))]
+    better: &'static str,
+}
+
+impl<'a> ResultView<'a> {
+    pub(crate) fn of(it: &'a Measured) -> ResultView<'a> {
+        let Measured { workload, name, unit, .. } = it;
+        ResultView { workload, name, unit, better: super::words::better(it) }
+    }
 }
 
 /// One value, or a pair, that slow machines have and their peers lack.
@@ -66,6 +91,8 @@ struct ExplanationView<'a> {
     partly: bool,
     /// How many of those that have it are slow, each by itself.
     n_slow_inside: usize,
+    /// How many of the slow ones it explains best.
+    n_explained: usize,
     /// Peers that lack it.
     n_outside: usize,
     /// How many of these are slow and explained by nothing better.
@@ -118,6 +145,7 @@ struct SlowView<'a> {
     machine: &'a str,
     /// The place of its peers in `groups`.
     group: usize,
+    /// In the unit of what is compared.
     value: f64,
     /// What it lacks of the typical value of its peers, as a share.
     lost: f64,
@@ -125,7 +153,9 @@ struct SlowView<'a> {
     standard_deviations: f64,
     /// The place in `explanations` of what explains it.
     explained_by: Option<usize>,
-    /// Its findings that at most half of its peers have.
+    /// Whether an audit judged it; else its findings are unknown.
+    audited: bool,
+    /// Its findings that at most half of its peers have, of those of which it is known.
     findings: Vec<AttributeView<'a>>,
     /// What it has and its peers lack, of the slowest that nothing explains.
     contrasts: Vec<ContrastView<'a>>,
@@ -134,7 +164,7 @@ struct SlowView<'a> {
 /// Machines that should be equally fast.
 #[derive(Serialize, JsonSchema)]
 struct GroupView<'a> {
-    /// The value of each label of `peers_by`; null where the machines do not tell it.
+    /// The value of each label of `peers_by`; null where it is unknown.
     values: BTreeMap<&'a str, Option<&'a str>>,
     n_machines: usize,
     /// How many machines it takes, where it has too few: nothing is said of it then.
@@ -158,9 +188,11 @@ pub fn json(head: &Head, report: &Report<'_>) -> Result<String> {
         opening: head.opening(),
         source: report.source,
         figure: figure_name(answer.figure),
+        result: report.measured().map(ResultView::of),
         peers_by: peers_by.iter().map(|it| &**it).collect(),
         n_machines: report.machines.len(),
         n_tested: *tested,
+        n_audited: report.machines.iter().filter(|it| it.audit.is_made()).count(),
         false_share: *false_share,
         explanations: answer
             .explanations
@@ -194,6 +226,7 @@ fn explanation<'a>(
         n_inside: it.inside.len(),
         partly: it.partly,
         n_slow_inside: it.slow_inside,
+        n_explained: it.explains,
         n_outside: it.outside,
         n_slow_outside: it.slow_outside,
         lost: it.lost,
@@ -218,10 +251,11 @@ fn slow_view<'a>(report: &'a Report<'a>, findings: &Findings<'a>, it: &Slow) -> 
     SlowView {
         machine: report.name(it.machine).unwrap_or_default(),
         group: it.group,
-        value: it.value,
+        value: report.own(it.value),
         lost: it.lost,
         standard_deviations: it.spreads,
         explained_by: it.explained_by,
+        audited: report.machines.get(it.machine).is_some_and(|it| it.audit.is_made()),
         findings: findings.rare(it).into_iter().map(attribute).collect(),
         contrasts: contrasts(report, Subject::Machine(it.machine)),
     }
@@ -234,7 +268,7 @@ fn group<'a>(report: &'a Report<'a>, it: &'a Group) -> GroupView<'a> {
         values: names.zip(it.values.iter().map(Option::as_deref)).collect(),
         n_machines: it.machines.len(),
         too_few_of: it.too_few.map(|it| it.needs),
-        typical: known(it.centre),
+        typical: known(report.own(it.centre)),
         spread: known(it.spread),
         detectable: known(it.detectable),
     }

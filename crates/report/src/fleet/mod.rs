@@ -15,7 +15,7 @@ pub use csv::csv;
 
 use crate::bench::grouped;
 use crate::document::{Block, Document, Text};
-use fleet::{Answer, Explanation, Machine, Subject};
+use fleet::{Answer, Explanation, Figure, Machine, Measured, Subject};
 use losses::Losses;
 use peers::{Findings, findings_of, telling};
 use std::borrow::Cow;
@@ -28,15 +28,26 @@ pub struct Report<'a> {
     pub machines: &'a [Machine],
     /// The judgement.
     pub answer: &'a Answer,
-    /// What was named and told of no machine.
+    /// What was named and holds no machine.
     pub skipped: &'a [Skipped<'a>],
     /// What has to be said of the source, a sentence each.
     pub notes: &'a [String],
     /// Whether every machine and group is listed.
     pub all: bool,
+    /// Who reads it.
+    pub reader: Reader,
 }
 
-/// A file or a host that told of no machine.
+/// Who reads a report, and what they can do to see more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// The user who gave the command, and can give another one.
+    Command,
+    /// A visitor of a server's page, whose options somebody else gave.
+    Page,
+}
+
+/// A file or a host that is no machine of the fleet.
 pub struct Skipped<'a> {
     /// Its name.
     pub name: &'a str,
@@ -99,7 +110,7 @@ fn silent(document: &mut Document, report: &Report<'_>) {
     if silent.is_empty() && unusable.is_empty() {
         return;
     }
-    document.heading("Machines that do not tell");
+    document.heading("Machines that were not compared");
     let figure = words::figure(*figure);
     for (of, what) in [
         (silent, format!("without {figure}")),
@@ -124,7 +135,7 @@ fn notes(document: &mut Document, report: &Report<'_>) {
     }
     if *searched > 0 {
         document.note(format!(
-            "{} values and pairs of values were searched; in a fleet without a cause, one search in 100 finds an explanation by chance.",
+            "{} values and pairs of values were searched; in a fleet without a cause, at most one search in 100 finds an explanation by chance.",
             grouped(*searched as u64),
         ));
     }
@@ -138,7 +149,16 @@ fn notes(document: &mut Document, report: &Report<'_>) {
     } else {
         format!("Peers are machines of the same {}.", by.join(", "))
     };
-    document.note(Text::sentence(&format!("{all} `--by LABEL,...` compares others.")));
+    document.note(match report.reader {
+        Reader::Command => Text::sentence(&format!("{all} `--by LABEL,...` compares others.")),
+        Reader::Page => Text::from(all),
+    });
+    if let Some(it) = report.measured() {
+        document.note(words::measured(it));
+    }
+    if let Some(words) = words::unaudited(report) {
+        document.note(words);
+    }
     report.notes.iter().for_each(|it| document.note(Text::sentence(it)));
 }
 
@@ -154,28 +174,61 @@ impl Report<'_> {
         self.machines.get(machine).map(|it| &*it.name)
     }
 
+    /// The result that the machines are compared by, where it is one.
+    fn measured(&self) -> Option<&Measured> {
+        if self.answer.figure != Figure::Result {
+            return None;
+        }
+        self.machines.iter().find_map(|it| it.result.as_ref())
+    }
+
+    /// What is compared, in its own unit.
+    fn own(&self, value: f64) -> f64 {
+        self.measured().map_or(value, |it| it.turned(value))
+    }
+
+    /// The same in words.
+    fn value(&self, value: f64) -> String {
+        words::value(self.answer.figure, self.measured(), value)
+    }
+
+    /// Where what is left out of a list can be seen.
+    fn more(&self, n: usize) -> Text {
+        let n = grouped(n as u64);
+        Text::sentence(&match self.reader {
+            Reader::Command => format!("{n} more: `--all`."),
+            Reader::Page => format!("{n} more: `/api/v1/fleet` of this server has all."),
+        })
+    }
+
     /// The names of machines, in a sentence: the first ones, unless all are listed.
     fn names(&self, machines: &[usize]) -> String {
         let n_shown = if self.all { machines.len() } else { NAMED.min(machines.len()) };
         let shown = machines.get(..n_shown).unwrap_or_default();
         let shown: Vec<&str> = shown.iter().filter_map(|it| self.name(*it)).collect();
         let shown = shown.join(", ");
-        match machines.len() - n_shown {
-            0 => shown,
-            n => format!("{shown} and {} more (--all)", grouped(n as u64)),
+        match (machines.len() - n_shown, self.reader) {
+            (0, _) => shown,
+            (n, Reader::Command) => format!("{shown} and {} more (--all)", grouped(n as u64)),
+            (n, Reader::Page) => format!("{shown} and {} more", grouped(n as u64)),
         }
     }
 }
 
 /// A list of blocks under a heading, with how many are left out; nothing without blocks.
-fn section(document: &mut Document, heading: &str, blocks: Vec<Block>, n_more: usize) {
+fn section(
+    document: &mut Document,
+    report: &Report<'_>,
+    heading: &str,
+    (blocks, n_more): (Vec<Block>, usize),
+) {
     if blocks.is_empty() {
         return;
     }
     document.heading(heading);
     document.extend(blocks);
     if n_more > 0 {
-        document.note(Text::sentence(&format!("{} more: `--all`.", grouped(n_more as u64))));
+        document.note(report.more(n_more));
     }
 }
 

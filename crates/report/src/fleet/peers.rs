@@ -1,39 +1,56 @@
 //! What slow machines have that their peers lack.
 
 use super::Report;
-use fleet::{Answer, Attribute, Explanation, Kind, Machine, Slow, Subject, Telling};
+use fleet::{Answer, Attribute, Audit, Explanation, Kind, Machine, Slow, Subject, Telling};
 use std::collections::HashMap;
 
-/// How many machines of each group have each finding.
+/// How many machines of each group have each finding, and of how many that is known.
 pub(super) struct Findings<'a> {
     report: &'a Report<'a>,
-    counts: Vec<HashMap<&'a Attribute, usize>>,
+    groups: Vec<Counts<'a>>,
+}
+
+/// The same of one group.
+#[derive(Default)]
+struct Counts<'a> {
+    /// Machines that were audited.
+    audited: usize,
+    having: HashMap<&'a Attribute, usize>,
+    /// Audited machines that a check could not be made on.
+    unknown: HashMap<&'a str, usize>,
 }
 
 impl<'a> Findings<'a> {
     pub(super) fn of(report: &'a Report<'a>) -> Findings<'a> {
         let groups = report.answer.groups.iter();
         let counts = groups.map(|group| {
-            let mut counts = HashMap::new();
-            let machines = group.machines.iter().filter_map(|it| report.machines.get(*it));
-            for it in machines.flat_map(findings) {
-                *counts.entry(it).or_insert(0) += 1;
+            let mut counts = Counts::default();
+            for machine in group.machines.iter().filter_map(|it| report.machines.get(*it)) {
+                for it in findings(machine) {
+                    *counts.having.entry(it).or_insert(0) += 1;
+                }
+                if let Audit::But(unknown) = &machine.audit {
+                    counts.audited += 1;
+                    unknown.iter().for_each(|it| *counts.unknown.entry(&**it).or_insert(0) += 1);
+                }
             }
             counts
         });
-        Findings { report, counts: counts.collect() }
+        Findings { report, groups: counts.collect() }
     }
 
-    /// The findings of a slow machine that at most half of its peers have, the rarest first.
+    /// The findings of a slow machine that at most half of its peers have, of those of which it is known, the rarest first.
     pub(super) fn rare(&self, it: &Slow) -> Vec<&'a Attribute> {
-        let (machines, groups) = (self.report.machines, &self.report.answer.groups);
-        let (Some(machine), Some(group)) = (machines.get(it.machine), groups.get(it.group)) else {
+        let (Some(machine), Some(counts)) =
+            (self.report.machines.get(it.machine), self.groups.get(it.group))
+        else {
             return Vec::new();
         };
-        let counts = self.counts.get(it.group);
-        let having = |it: &Attribute| counts.and_then(|of| of.get(it)).copied().unwrap_or(0);
+        let having = |it: &Attribute| counts.having.get(it).copied().unwrap_or(0);
+        let told =
+            |it: &Attribute| counts.audited - counts.unknown.get(&*it.name).copied().unwrap_or(0);
         let mut rare: Vec<&Attribute> =
-            findings(machine).filter(|it| having(it) * 2 <= group.machines.len()).collect();
+            findings(machine).filter(|it| having(it) * 2 <= told(it)).collect();
         rare.sort_by_key(|it| having(it));
         rare
     }

@@ -1,7 +1,7 @@
 //! The lists of a fleet: machines that nothing shared explains, all slow ones with their findings, and groups.
 
 use super::peers::{Findings, telling};
-use super::{NAMED, Report, SHOWN, Skipped, bounded, section, short, words};
+use super::{NAMED, Reader, Report, SHOWN, Skipped, bounded, section, short, words};
 use crate::bench::grouped;
 use crate::document::{Align, Block, Document, Table, Text};
 use crate::wording::fixed;
@@ -27,7 +27,7 @@ pub(super) fn alone(document: &mut Document, report: &Report<'_>) {
             blocks.push(Block::labelled("", words::fix(&it.attribute.name)));
         }
     }
-    section(document, "Slow by themselves", blocks, n_more);
+    section(document, report, "Slow by themselves", (blocks, n_more));
 }
 
 /// `runs at 50 % of its peers, 34 spreads below them`.
@@ -53,20 +53,26 @@ pub(super) fn slow(document: &mut Document, report: &Report<'_>, findings: &Find
     let row = |it: &Slow| {
         let centre = answer.groups.get(it.group).map_or(0.0, |it| it.centre);
         let why = it.explained_by.map_or_else(|| "-".to_owned(), |at| format!("{}.", at + 1));
+        let is_audited = report.machines.get(it.machine).is_some_and(|it| it.audit.is_made());
         let findings = findings.rare(it);
         let findings = findings.iter().map(|it| words::attribute(it)).collect::<Vec<_>>();
+        let findings = match findings[..] {
+            [] if is_audited => Text::quiet("-"),
+            [] => Text::quiet("not audited"),
+            _ => findings.join(", ").into(),
+        };
         vec![
             short(report.name(it.machine).unwrap_or_default()).into_owned().into(),
-            words::value(answer.figure, it.value).into(),
-            words::value(answer.figure, centre).into(),
+            report.value(it.value).into(),
+            report.value(centre).into(),
             words::percent(it.lost).into(),
             why.into(),
-            if findings.is_empty() { Text::quiet("-") } else { findings.join(", ").into() },
+            findings,
         ]
     };
     let (shown, n_more) = bounded(report, &answer.slow);
     let table = Block::Table(Table::new(&columns, shown.iter().map(row)));
-    section(document, "Slow machines", vec![table], n_more);
+    section(document, report, "Slow machines", (vec![table], n_more));
 }
 
 /// Groups of which nothing can be said.
@@ -85,10 +91,11 @@ pub(super) fn too_few(document: &mut Document, report: &Report<'_>) {
     }
     let (shown, n_more) = bounded(report, &small);
     let items = shown.iter().map(|it| Text::from(&**it)).collect();
-    section(document, "Groups that are too small", vec![Block::List(items)], n_more);
+    let list = vec![Block::List(items)];
+    section(document, report, "Groups that are too small", (list, n_more));
 }
 
-/// What was named and told of no machine.
+/// What was named and holds no machine.
 pub(super) fn skipped(document: &mut Document, report: &Report<'_>) {
     let (shown, n_more) = bounded(report, report.skipped);
     let item = |it: &Skipped<'_>| Text::from(format!("{}: {}", it.name, it.why));
@@ -96,7 +103,7 @@ pub(super) fn skipped(document: &mut Document, report: &Report<'_>) {
         [] => Vec::new(),
         shown => vec![Block::List(shown.iter().map(item).collect())],
     };
-    section(document, "No machine was found in", blocks, n_more);
+    section(document, report, "No machine was found in", (blocks, n_more));
 }
 
 /// What can be seen in each group: folded on a page, and in text only where everything is listed.
@@ -115,7 +122,7 @@ pub(super) fn groups(document: &mut Document, report: &Report<'_>) {
         vec![
             Text::from(words::group(report, it)),
             grouped(it.machines.len() as u64).into(),
-            words::value(report.answer.figure, it.centre).into(),
+            report.value(it.centre).into(),
             words::percent(it.spread).into(),
             words::percent(it.detectable).into(),
         ]
@@ -123,12 +130,16 @@ pub(super) fn groups(document: &mut Document, report: &Report<'_>) {
     let table = Block::Table(Table::new(&columns, judged.iter().map(row)));
     let summary = "Groups of peers, and what can be seen in each";
     if report.all || judged.len() <= SHOWN / 2 {
-        section(document, summary, vec![table], 0);
+        section(document, report, summary, (vec![table], 0));
     } else {
         document.push(Block::Details { summary: summary.to_owned(), body: vec![table] });
         let words = words::percent(weakest);
+        let all = match report.reader {
+            Reader::Command => ": `--all` lists them",
+            Reader::Page => "",
+        };
         document.note(Text::sentence(&format!(
-            "A loss of {words} of one machine is seen in each of {} groups, less in most: `--all` lists them.",
+            "A loss of {words} of one machine is seen in each of {} groups, less in most{all}.",
             judged.len()
         )));
     }

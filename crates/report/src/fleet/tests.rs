@@ -5,10 +5,11 @@ use super::*;
 use crate::document::Format;
 use crate::document::every_form::{in_every_form, text};
 use crate::schemas::checked;
-use fleet::{Attribute, Figure, Kind};
+use fleet::{Attribute, Audit, Figure, Kind, Slow};
 
 fn report<'a>(machines: &'a [Machine], answer: &'a Answer) -> Report<'a> {
-    Report { source: "http://prom:9090", machines, answer, skipped: &[], notes: &[], all: false }
+    let (source, reader) = ("http://prom:9090", Reader::Command);
+    Report { source, machines, answer, skipped: &[], notes: &[], all: false, reader }
 }
 
 /// One line of all that is said.
@@ -67,6 +68,7 @@ fn an_effect_that_no_machine_shows_by_itself_is_said_of_all_that_have_it() {
     answer.slow.clear();
     let it = &mut answer.explanations[0];
     (it.slow_inside, it.slow_outside, it.lost, it.interval) = (0, 0, 0.05, (0.045, 0.055));
+    it.explains = 0;
     let said = said(&machines(), &answer);
     assert!(said.contains("8 machines of CPU model Intel(R)"), "{said}");
     assert!(said.contains("are 5.0 % slower than their peers; 0 of them are"), "{said}");
@@ -92,7 +94,7 @@ fn an_explanation_of_which_a_part_is_slow_claims_no_loss_of_the_others() {
 #[test]
 fn lists_are_bounded_and_all_of_them_are_shown_on_request() {
     let (machines, mut answer) = (machines(), answer());
-    answer.slow = (0..30).map(|machine| fleet::Slow { machine, ..answer.slow[0] }).collect();
+    answer.slow = (0..30).map(|machine| Slow { machine, ..answer.slow[0] }).collect();
     let bounded = report(&machines, &answer);
     let words = text(&document(&bounded), 200);
     assert!(words.contains("10 more: `--all`.") && !words.contains("db29:7077"), "{words}");
@@ -116,7 +118,7 @@ fn what_a_label_holds_moves_no_cursor_and_is_no_markup() {
 }
 
 #[test]
-fn what_told_of_no_machine_is_listed_with_the_reason() {
+fn what_holds_no_machine_is_listed_with_the_reason() {
     let (machines, answer) = (machines(), answer());
     let skipped = [Skipped { name: "x.tar", why: "it ends early" }];
     let report = Report { skipped: &skipped, ..report(&machines, &answer) };
@@ -127,6 +129,83 @@ fn what_told_of_no_machine_is_listed_with_the_reason() {
 
 #[test]
 fn a_result_is_a_number_and_a_clock_a_share_of_the_nominal_one() {
-    let values = [Figure::Clock, Figure::Speed, Figure::Result].map(|it| words::value(it, 0.25));
+    let values =
+        [Figure::Clock, Figure::Speed, Figure::Result].map(|it| words::value(it, None, 0.25));
     assert_eq!(values, ["25.0 %", "25.0 %", "0.2500"]);
+}
+
+/// Twice as long is a result of half the speed, and is shown as the time that it took.
+#[test]
+fn results_are_shown_in_their_own_unit() {
+    let (mut machines, mut answer) = (machines(), answer());
+    let measured = Measured {
+        workload: "cpu-loop".into(),
+        name: "elapsed".into(),
+        unit: "s".into(),
+        is_less_better: true,
+    };
+    machines.iter_mut().for_each(|it| it.result = Some(measured.clone()));
+    answer.figure = Figure::Result;
+    answer.groups[0].centre = 0.5;
+    let words = said(&machines, &answer);
+    assert!(
+        words.contains("Results of cpu-loop are compared: elapsed, less is better."),
+        "{words}"
+    );
+    assert!(words.contains("4.000 s") && words.contains("2.000 s"), "{words}");
+    let report = report(&machines, &answer);
+    let value = checked("fleet", |head| json::json(head, &report));
+    assert_eq!(
+        (&value["slow"][0]["value"], &value["result"]["better"]),
+        (&4.0.into(), &"less".into())
+    );
+    assert!(csv(&report).lines().nth(1).unwrap().contains(",4,2,"), "{}", csv(&report));
+}
+
+#[test]
+fn machines_that_were_not_audited_are_no_peers_without_a_finding() {
+    let (mut machines, answer) = (machines(), answer());
+    let alone = Answer { slow: vec![Slow { explained_by: None, ..answer.slow[8] }], ..answer };
+    // Its finding is that of most machines on which it is known.
+    for it in &mut machines[9..40] {
+        it.audit = Audit::None;
+    }
+    let finding =
+        Attribute { kind: Kind::Finding, name: "slow-governor".into(), value: "high".into() };
+    machines[0].attributes.push(finding);
+    for it in &mut machines[1..8] {
+        it.audit = Audit::But(vec!["slow-governor".into()]);
+    }
+    let report = report(&machines, &alone);
+    let value = checked("fleet", |head| json::json(head, &report));
+    assert_eq!(value["slow"][0]["findings"], serde_json::json!([]), "{value:#}");
+    assert_eq!((&value["n_audited"], &value["slow"][0]["audited"]), (&13.into(), &true.into()));
+    let words = said(&machines, &alone);
+    assert!(words.contains("Not audited: 31 machines, db9:7077, "), "{words}");
+    machines.iter_mut().for_each(|it| it.audit = Audit::None);
+    machines[8].attributes.retain(|it| it.kind != Kind::Finding);
+    let words = said(&machines, &alone);
+    assert!(words.contains("No machine was audited: findings are unknown."), "{words}");
+    assert!(words.contains("not audited"), "{words}");
+}
+
+/// Of eight slow machines inside another explanation has five: the verdict counts each once.
+#[test]
+fn the_verdict_counts_what_an_explanation_explains_best() {
+    let (machines, mut answer) = (machines(), answer());
+    answer.explanations[0].explains = 3;
+    let words = said(&machines, &answer);
+    assert!(words.contains("BIOS 12010303 explains 3 of them"), "{words}");
+}
+
+#[test]
+fn a_page_names_no_options_of_the_command_line() {
+    let (machines, mut answer) = (machines(), answer());
+    answer.slow = (0..30).map(|machine| Slow { machine, ..answer.slow[0] }).collect();
+    answer.groups = vec![answer.groups[0].clone(); 30];
+    let on_page = Report { reader: Reader::Page, ..report(&machines, &answer) };
+    let words = text(&document(&on_page), 10_000);
+    assert!(!words.contains("--all") && !words.contains("--by"), "{words}");
+    assert!(words.contains("10 more: `/api/v1/fleet` of this server has all."), "{words}");
+    assert!(words.contains("db4:7077 and 3 more\n"), "{words}");
 }

@@ -2,10 +2,10 @@
 
 use super::losses::Losses;
 use super::{Report, short};
-use crate::bench::grouped;
+use crate::bench::{grouped, quantity};
 use crate::document::Text;
 use crate::wording::{fixed, four_digits};
-use fleet::{Answer, Attribute, Explanation, Figure, Group, Kind, Telling, TooFew};
+use fleet::{Answer, Attribute, Explanation, Figure, Group, Kind, Measured, Telling, TooFew};
 use rules::settings::SETTINGS;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(super) fn verdict(report: &Report<'_>, losses: &Losses) -> String {
         let n = grouped(report.machines.len() as u64);
         let figure = figure(report.answer.figure);
         return format!(
-            "None of {n} machines can be judged: they do not tell {figure}, or have too few peers."
+            "None of {n} machines can be judged: {figure} is unknown, or they have too few peers."
         );
     }
     if slow.is_empty() && explanations.is_empty() {
@@ -39,11 +39,11 @@ pub(super) fn verdict(report: &Report<'_>, losses: &Losses) -> String {
     if let Some((it, explained)) = best.filter(|_| losses.total > 0.0) {
         let share = percent(explained / losses.total);
         let what = attributes(&it.attributes);
-        sentences.push(if it.slow_inside == 0 {
+        sentences.push(if it.explains == 0 {
             let n = machines(it.inside.len());
             format!("{what} explains {n} that are slower as a group, {share} of what is lost.")
         } else {
-            let n = grouped(it.slow_inside as u64);
+            let n = grouped(it.explains as u64);
             format!("{what} explains {n} of them, {share} of what is lost.")
         });
     }
@@ -117,7 +117,7 @@ fn labelled(name: &str, value: Option<&str>) -> String {
 /// What is lost by it, with its interval; where only some of its machines are slow, by these.
 pub(super) fn lost(it: &Explanation, explained: f64) -> String {
     if it.partly {
-        let mean = percent(explained / it.slow_inside.max(1) as f64);
+        let mean = percent(explained / it.explains.max(1) as f64);
         return format!("{mean} on average by those that are slow, {}", equivalent(explained));
     }
     let [lost, low, high] = percents(it);
@@ -215,12 +215,40 @@ pub(super) fn figure(figure: Figure) -> &'static str {
     }
 }
 
-/// The value of a figure: a clock and a speed are shares of what is nominal.
-pub(crate) fn value(figure: Figure, value: f64) -> String {
-    match figure {
-        Figure::Clock | Figure::Speed => format!("{} %", fixed(value * 100.0, 1)),
-        Figure::Result => four_digits(value),
+/// The value of a figure: a clock and a speed are shares of what is nominal, a result is what was measured.
+pub(crate) fn value(figure: Figure, measured: Option<&Measured>, value: f64) -> String {
+    match (figure, measured) {
+        (Figure::Clock | Figure::Speed, _) => format!("{} %", fixed(value * 100.0, 1)),
+        (Figure::Result, Some(it)) => quantity(it.turned(value), &it.unit, None),
+        (Figure::Result, None) => four_digits(value),
     }
+}
+
+/// `Results of cpu-loop are compared: elapsed, less is better.`
+pub(super) fn measured(it: &Measured) -> String {
+    let Measured { workload, name, .. } = it;
+    format!("Results of {workload} are compared: {name}, {} is better.", better(it))
+}
+
+/// `less`, `more`.
+pub(crate) fn better(it: &Measured) -> &'static str {
+    if it.is_less_better { "less" } else { "more" }
+}
+
+/// How many machines no audit judged; `None` where each was.
+pub(super) fn unaudited(report: &Report<'_>) -> Option<String> {
+    let of = |it: &usize| !report.machines[*it].audit.is_made();
+    let unaudited: Vec<usize> = (0..report.machines.len()).filter(of).collect();
+    if unaudited.is_empty() {
+        return None;
+    }
+    if unaudited.len() == report.machines.len() {
+        return Some("No machine was audited: findings are unknown.".to_owned());
+    }
+    let (n, names) = (machines(unaudited.len()), report.names(&unaudited));
+    Some(format!(
+        "Not audited: {n}, {names}. Their findings are unknown, and they are no peers without a finding."
+    ))
 }
 
 /// `1 machine`, `20,000 machines`.

@@ -1,4 +1,4 @@
-//! One file or folder: what it is, and the machines that it tells of.
+//! One file or folder: what it is, and the machines that it holds.
 
 use super::super::attributes;
 use super::super::told::Told;
@@ -7,8 +7,10 @@ use super::{Found, Skipped};
 use crate::copies::{bytes_of, refuse_nothing};
 use anyhow::{Context, Error, Result, bail};
 use facts::HostView;
-use fleet::{Figure, Kind};
+use facts::quantity::counted;
+use fleet::{Figure, Kind, Measured};
 use host::{Answered, Archive, Captured, Source};
+use lab::compare::work;
 use lab::record::Record;
 use lab::summary::summary;
 use lab::trial::Better;
@@ -112,18 +114,37 @@ fn of_copy(folder: &Path) -> Found {
     opened.and_then(|it| of_source(&*it, &name)).map_err(|error| skipped(folder, &error))
 }
 
-/// Every host of an archive, or every file in it that tells of a machine.
+/// Every host of an archive, or every machine that a file in it holds.
 fn of_archive(path: &Path, each: &mut dyn FnMut(Found)) {
+    let (hosts, is_full) = match Archive::hosts(path) {
+        Ok(hosts) => hosts,
+        Err(host::ArchiveError::NoHost { .. }) => return of_files(path, each),
+        // Its hosts may fit one by one.
+        Err(host::ArchiveError::Broken { .. }) => return of_large(path, each),
+        Err(error) => return each(Err(skipped(path, &error.into()))),
+    };
+    let is_one = hosts.len() == 1;
+    for host in hosts {
+        let root = host.roots().first().filter(|_| !is_one);
+        let name = root.cloned().unwrap_or_else(|| path.display().to_string());
+        each(of_source(&host, &name).map_err(|error| skipped(Path::new(&name), &error)));
+    }
+    if is_full {
+        each(Err(skipped(path, &Error::msg(MORE_HOSTS))));
+    }
+}
+
+const MORE_HOSTS: &str =
+    "it holds more hosts than are read of one archive: unpack it, and name its folder";
+
+/// The same of hosts that take more memory than one may: the archive is read again for each.
+fn of_large(path: &Path, each: &mut dyn FnMut(Found)) {
     let archive = match Archive::open(path, "") {
         Ok(archive) => archive,
-        Err(host::ArchiveError::NoHost { .. }) => return of_files(path, each),
         Err(error) => return each(Err(skipped(path, &error.into()))),
     };
     let roots = archive.roots().to_vec();
-    if let [_] | [] = &*roots {
-        let told = of_source(&archive, &path.display().to_string());
-        return each(told.map_err(|error| skipped(path, &error)));
-    }
+    drop(archive);
     for root in &roots {
         let opened = host::open_root(Path::new(root)).map_err(Error::from);
         let told = opened.and_then(|it| of_source(&*it, root));
@@ -141,8 +162,14 @@ fn of_files(path: &Path, each: &mut dyn FnMut(Found)) {
     });
     match read {
         Err(error) => each(Err(skipped(path, &error.into()))),
-        Ok(()) if n_found == 0 => each(Err(skipped(path, &Error::msg(NO_MACHINE)))),
-        Ok(()) => {}
+        Ok(_) if n_found == 0 => each(Err(skipped(path, &Error::msg(NO_MACHINE)))),
+        Ok(0) => {}
+        Ok(n) => {
+            let n = counted(n, "member");
+            let why =
+                format!("not read, as links or too large: {n}; unpack it, and name its folder");
+            each(Err(skipped(path, &Error::msg(why))));
+        }
     }
 }
 
@@ -175,7 +202,22 @@ fn clock_ratio(host: &HostView) -> Option<f64> {
 struct Audit {
     machine: AuditMachine,
     findings: Vec<AuditFinding>,
+    /// What the site has decided about is there nevertheless.
+    #[serde(default)]
+    suppressed: Vec<AuditFinding>,
+    clean: Vec<String>,
+    #[serde(default)]
+    unknown: Vec<Unknown>,
 }
+
+/// A check that could not be made.
+#[derive(Deserialize)]
+struct Unknown {
+    check: String,
+}
+
+/// More findings, or unknown checks, than there are checks: somebody else wrote it.
+const MOST_CHECKS: usize = 1_000;
 
 #[derive(Deserialize)]
 #[serde(default)]
@@ -219,7 +261,14 @@ fn of_audit(bytes: &[u8], name: String) -> Result<Told> {
         told.add(Kind::Label, label, &value.unwrap_or_default());
     }
     told.add(Kind::Fact, "cpus online", &machine.cpus_online.unwrap_or_default());
-    for finding in audit.findings {
+    let Audit { findings, suppressed, clean, unknown, .. } = audit;
+    if findings.len().max(suppressed.len()).max(unknown.len()) > MOST_CHECKS {
+        bail!("it has more than {MOST_CHECKS} findings, and no audit has as many");
+    }
+    // An audit that could judge nothing says nothing of what is absent.
+    let is_judged = !(findings.is_empty() && suppressed.is_empty() && clean.is_empty());
+    told.unknown = is_judged.then(|| unknown.into_iter().map(|it| it.check).collect());
+    for finding in findings.into_iter().chain(suppressed) {
         told.add(Kind::Finding, &finding.id, &finding.severity);
     }
     Ok(told)
@@ -246,10 +295,16 @@ fn of_arm(record: &Record, at: usize, name: String) -> Result<Told> {
     if !value.is_finite() || value <= 0.0 {
         bail!("its result is {} {}, which is no speed", figure.typical, figure.unit);
     }
+    let measured = Measured {
+        workload: work(arm).into(),
+        name: figure.name.as_str().into(),
+        unit: figure.unit.as_str().into(),
+        is_less_better: figure.better == Better::Lower,
+    };
     let mut told = Told {
         name,
         figures: vec![(Figure::Result, value)],
-        workload: Some(arm.workload.clone()),
+        result: Some(measured),
         ..Told::default()
     };
     attributes::of_fingerprint(&mut told, record.machine_of(at));

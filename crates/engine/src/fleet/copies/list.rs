@@ -25,6 +25,7 @@ pub(super) struct List {
 
 /// As deep as a folder of folders of sosreports.
 const DEEPEST: usize = 8;
+const DEEP: &str = " more than 8 folders deep";
 
 /// More files than this are a disk, and no fleet.
 const MOST: usize = 200_000;
@@ -34,10 +35,11 @@ const MOST: usize = 200_000;
 /// Errors: one is not there, or they hold more than a fleet.
 pub(super) fn items(paths: &[PathBuf]) -> Result<List> {
     let mut list = List { items: Vec::new(), notes: Vec::new() };
+    let mut passed = Passed::default();
     for path in paths {
         let status = std::fs::metadata(path).with_context(|| path.display().to_string())?;
         if status.is_dir() {
-            add_folder(&mut list, path, 0)?;
+            add_folder(&mut list, &mut passed, path, 0)?;
         } else if status.is_file() {
             list.items.push(Item::File { path: path.clone(), is_named: true });
         } else {
@@ -45,10 +47,43 @@ pub(super) fn items(paths: &[PathBuf]) -> Result<List> {
             bail!("{} is neither a file nor a folder", path.display());
         }
     }
+    list.notes.extend(passed.notes());
     Ok(list)
 }
 
-fn add_folder(list: &mut List, folder: &Path, depth: usize) -> Result<()> {
+/// What is in a folder and is not read, each with how often and the first one.
+#[derive(Default)]
+struct Passed {
+    links: Option<(u64, PathBuf)>,
+    deep: Option<(u64, PathBuf)>,
+    others: Option<(u64, PathBuf)>,
+}
+
+impl Passed {
+    fn count(of: &mut Option<(u64, PathBuf)>, path: PathBuf) {
+        of.get_or_insert((0, path)).0 += 1;
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let kinds = [
+            (&self.links, ["link", "links"], "", "not followed; name the files themselves"),
+            (&self.deep, ["folder", "folders"], DEEP, "not searched; name such a folder itself"),
+            (&self.others, ["special file", "special files"], "", "not read"),
+        ];
+        let said = |(of, words, which, how): (&Option<(u64, PathBuf)>, [&str; 2], &str, &str)| {
+            let (count, first) = of.as_ref()?;
+            let first = first.display();
+            let [one, several] = words;
+            Some(match *count {
+                1 => format!("1 {one}{which} was {how}: {first}"),
+                n => format!("{n} {several}{which} were {how}: {first} and others"),
+            })
+        };
+        kinds.into_iter().filter_map(said).collect()
+    }
+}
+
+fn add_folder(list: &mut List, passed: &mut Passed, folder: &Path, depth: usize) -> Result<()> {
     if is_host(folder) {
         list.items.push(Item::Host(folder.to_owned()));
         return Ok(());
@@ -61,15 +96,29 @@ fn add_folder(list: &mut List, folder: &Path, depth: usize) -> Result<()> {
         }
         Err(error) => return Err(error).with_context(|| folder.display().to_string()),
     };
-    let mut entries: Vec<_> = entries.flatten().collect();
-    entries.sort_by_key(std::fs::DirEntry::file_name);
+    let (mut all, mut failed) = (Vec::new(), None);
     for entry in entries {
-        // A link may lead anywhere, also back.
-        let Ok(kind) = entry.file_type() else { continue };
+        match entry.and_then(|it| Ok((it.file_type()?, it))) {
+            Ok(entry) => all.push(entry),
+            Err(error) => failed = Some(error),
+        }
+    }
+    if let Some(error) = failed {
+        list.notes.push(format!("{} cannot be read as a whole: {error}", folder.display()));
+    }
+    all.sort_by_key(|it| it.1.file_name());
+    for (kind, entry) in all {
         if kind.is_dir() && depth < DEEPEST {
-            add_folder(list, &entry.path(), depth + 1)?;
+            add_folder(list, passed, &entry.path(), depth + 1)?;
+        } else if kind.is_dir() {
+            Passed::count(&mut passed.deep, entry.path());
         } else if kind.is_file() {
             list.items.push(Item::File { path: entry.path(), is_named: false });
+        } else if kind.is_symlink() {
+            // It may lead anywhere, also back.
+            Passed::count(&mut passed.links, entry.path());
+        } else {
+            Passed::count(&mut passed.others, entry.path());
         }
         if list.items.len() > MOST {
             bail!("{} holds more than {MOST} files, which is no fleet", folder.display());

@@ -1,6 +1,6 @@
 //! Machines from files: captures, audits and results in JSON, sosreports and other copies of hosts, folders and archives of them.
 //!
-//! A machine is called by its file, since a capture has no name of its host. What tells of no machine is skipped and reported. Files are
+//! A machine is called by its file, since a capture has no name of its host. What holds no machine is skipped and reported. Files are
 //! read on two threads, and each copy is forgotten once it has become a machine.
 
 mod file;
@@ -14,7 +14,7 @@ use super::{Gathered, Skipped};
 use anyhow::{Result, anyhow, bail};
 use facts::quantity::counted;
 pub(super) use file::of_source;
-use fleet::{Machine, Words};
+use fleet::{Machine, Measured, Words};
 use list::{Item, items};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ const WAITING: usize = 16;
 
 /// The machines in these files, folders and archives. `progress` is told how many files of how many have been read.
 ///
-/// Errors: a path is not there, or none of all tells of a machine.
+/// Errors: a path is not there, or none of all holds a machine.
 pub fn gather(paths: &[PathBuf], progress: &mut dyn FnMut(usize, usize)) -> Result<Gathered> {
     let list = items(paths)?;
     let mut gathered = Gathered { notes: list.notes, ..Gathered::default() };
@@ -42,7 +42,7 @@ pub fn gather(paths: &[PathBuf], progress: &mut dyn FnMut(usize, usize)) -> Resu
         }
     });
     if told.is_empty() {
-        bail!(nothing(paths, &gathered.skipped));
+        bail!(nothing(paths, &gathered));
     }
     keep_one_workload(&mut told, &mut gathered.skipped);
     shorten_names(&mut told, &mut gathered.skipped);
@@ -53,7 +53,7 @@ pub fn gather(paths: &[PathBuf], progress: &mut dyn FnMut(usize, usize)) -> Resu
     Ok(gathered)
 }
 
-/// What one file tells of a machine, or why of none.
+/// A machine of one file, or why there is none.
 type Found = Result<Told, Skipped>;
 
 /// Reads all on several threads. `each` gets what was found, with the number of items that were begun.
@@ -81,34 +81,41 @@ fn read_all(items: &[Item], each: &mut dyn FnMut(usize, Found)) {
 }
 
 /// Why nothing was found.
-fn nothing(paths: &[PathBuf], skipped: &[Skipped]) -> anyhow::Error {
+fn nothing(paths: &[PathBuf], gathered: &Gathered) -> anyhow::Error {
+    let passed: String = gathered.notes.iter().map(|it| format!("; {it}")).collect();
     let expected = "expected captures (`fullclock capture -o FILE`), audits (`fullclock audit --json`), results of `fullclock bench`, \
                     sosreports, or folders and archives of them";
-    match skipped {
+    match &gathered.skipped[..] {
         [] => {
             let named: Vec<String> = paths.iter().map(|it| it.display().to_string()).collect();
-            anyhow!("{} holds nothing that tells of a machine: {expected}", named.join(", "))
+            anyhow!("{} holds no machine: {expected}{passed}", named.join(", "))
         }
         [only] => anyhow!("{}: {}", only.name, only.why),
         [first, ..] => {
-            let n = counted(skipped.len() as u64, "file");
-            anyhow!("none of {n} tells of a machine: {expected}; {}: {}", first.name, first.why)
+            let n = counted(gathered.skipped.len() as u64, "file");
+            anyhow!(
+                "none of {n} holds a machine: {expected}; {}: {}{passed}",
+                first.name,
+                first.why
+            )
         }
     }
 }
 
 /// Figures of two workloads cannot be compared: those of the most frequent one stay.
 fn keep_one_workload(told: &mut Vec<Told>, skipped: &mut Vec<Skipped>) {
+    let words = |it: &Measured| format!("{}: {} ({})", it.workload, it.name, it.unit);
     let mut counts: HashMap<String, usize> = HashMap::new();
-    for workload in told.iter().filter_map(|it| it.workload.as_ref()) {
-        *counts.entry(workload.clone()).or_default() += 1;
+    for result in told.iter().filter_map(|it| it.result.as_ref()) {
+        *counts.entry(words(result)).or_default() += 1;
     }
     // Of equally many the first by name, so that the order of files decides nothing.
     let kept = counts.into_iter().max_by(|a, b| a.1.cmp(&b.1).then_with(|| b.0.cmp(&a.0)));
     let Some((kept, _)) = kept else { return };
-    told.retain(|it| match &it.workload {
-        Some(workload) if *workload != kept => {
-            let why = format!("it is a result of {workload}, and most are of {kept}");
+    told.retain(|it| match &it.result {
+        Some(result) if words(result) != kept => {
+            let result = words(result);
+            let why = format!("it is a result of {result}, and most are of {kept}");
             skipped.push(Skipped { name: it.name.clone(), why });
             false
         }

@@ -194,7 +194,8 @@ fn an_audit_in_json_tells_its_labels_and_findings() {
     let text = r#"{"schema_version": 2, "fullclock": "0.1.0", "host": "db7", "machine": {"origin": "live", "kernel": "6.1.0",
         "cpu_model": "Model X", "cpus_online": "0-7", "vendor": "Dell", "product": "R740", "firmware": "2.19.1",
         "hypervisor": null, "container": null}, "findings": [{"id": "slow-governor", "severity": "high", "message": "x"},
-        {"id": "slow-governor", "severity": "low"}], "suppressed": [], "unknown": [], "clean": ["capped-frequency"]}"#;
+        {"id": "slow-governor", "severity": "low"}], "suppressed": [{"id": "turbo-off", "severity": "medium"}],
+        "unknown": [{"check": "smi-storm", "reason": "denied"}], "clean": ["capped-frequency"]}"#;
     fs::write(folder.path().join("db7.json"), text).unwrap();
     fs::write(folder.path().join("other.json"), "{\"a\": 1}").unwrap();
     let gathered = gathered(&[folder.path()]);
@@ -203,8 +204,53 @@ fn an_audit_in_json_tells_its_labels_and_findings() {
     assert_eq!(value(machine, Kind::Label, "bios_version"), "2.19.1");
     assert_eq!(value(machine, Kind::Label, "hypervisor"), "-");
     assert_eq!(value(machine, Kind::Finding, "slow-governor"), "high");
+    assert_eq!(value(machine, Kind::Finding, "turbo-off"), "medium", "it is suppressed, and there");
+    assert!(machine.audit.made("capped-frequency") && !machine.audit.made("smi-storm"));
     assert!(machine.figures.is_empty());
     assert_eq!(gathered.skipped[0].name, "other.json");
+}
+
+#[test]
+fn an_audit_that_judged_nothing_says_nothing_of_what_is_absent() {
+    let folder = folder();
+    let text = r#"{"machine": {"cpu_model": "Model X"}, "findings": [], "suppressed": [], "clean": [],
+        "unknown": [{"check": "smi-storm"}]}"#;
+    fs::write(folder.path().join("db7.json"), text).unwrap();
+    assert!(!gathered(&[folder.path()]).machines[0].audit.is_made());
+    let many = vec![r#"{"id": "x", "severity": "low"}"#; 1_001].join(",");
+    let text = format!(r#"{{"machine": {{}}, "findings": [{many}], "clean": []}}"#);
+    fs::write(folder.path().join("large.json"), text).unwrap();
+    let skipped = gathered(&[folder.path()]).skipped;
+    assert_eq!(skipped[0].why, "it has more than 1000 findings, and no audit has as many");
+}
+
+#[test]
+fn what_is_not_searched_is_counted_and_said() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("db1.host"), capture("1", "performance")).unwrap();
+    std::os::unix::fs::symlink("db1.host", at("link1")).unwrap();
+    std::os::unix::fs::symlink("db1.host", at("link2")).unwrap();
+    fs::create_dir_all(at("1/2/3/4/5/6/7/8/9")).unwrap();
+    fs::write(at("1/2/3/4/5/6/7/8/9/db2.host"), capture("1", "performance")).unwrap();
+    let only_links = at("only");
+    fs::create_dir_all(&only_links).unwrap();
+    std::os::unix::fs::symlink("../db1.host", only_links.join("link")).unwrap();
+    assert!(
+        refused(&only_links).contains("; 1 link was not followed; "),
+        "{}",
+        refused(&only_links)
+    );
+    fs::remove_dir_all(&only_links).unwrap();
+    let notes = gathered(&[folder.path()]).notes.join("\n");
+    for said in [
+        "2 links were not followed; name the files themselves: ",
+        "link1 and others",
+        "1 folder more than 8 folders deep was not searched; name such a folder itself: ",
+        "1/2/3/4/5/6/7/8/9",
+    ] {
+        assert!(notes.contains(said), "{said}: {notes}");
+    }
 }
 
 /// A result of trials that took so long.
@@ -238,7 +284,12 @@ fn results_are_compared_where_they_are_of_one_workload() {
     let machine = &gathered.machines[0];
     assert_eq!(value(machine, Kind::Label, "cpu_model"), "Model X");
     assert_eq!(value(machine, Kind::Fact, "container"), "none");
-    assert!(gathered.skipped[0].why.contains("of memory-latency, and most are of cpu-loop"));
+    let why = &gathered.skipped[0].why;
+    assert!(why.contains("of memory-latency: elapsed (s), and most are of cpu-loop: "), "{why}");
+    let result = machine.result.as_ref().unwrap();
+    assert_eq!((&*result.workload, &*result.unit), ("cpu-loop", "s"));
+    assert!((result.turned(fast) - 2.0).abs() < 1e-6, "the time itself: {result:?}");
+    assert!(!machine.audit.is_made(), "a result is no audit");
 }
 
 #[test]
@@ -246,9 +297,7 @@ fn what_tells_of_no_machine_is_said_and_all_of_it_is_an_error() {
     let folder = folder();
     let at = |name: &str| folder.path().join(name);
     assert!(refused(&at("nowhere")).contains("nowhere"));
-    assert!(
-        refused(folder.path()).contains("holds nothing that tells of a machine: expected captures")
-    );
+    assert!(refused(folder.path()).contains("holds no machine: expected captures"));
     fs::write(at("notes"), "x").unwrap();
     let said = refused(&at("notes"));
     assert!(
@@ -260,7 +309,7 @@ fn what_tells_of_no_machine_is_said_and_all_of_it_is_an_error() {
     fs::write(at("a.json"), "{").unwrap();
     fs::write(at("b.host"), "fullclock capture 9\n").unwrap();
     let said = refused(folder.path());
-    assert!(said.starts_with("none of 2 files tells of a machine: expected captures"), "{said}");
+    assert!(said.starts_with("none of 2 files holds a machine: expected captures"), "{said}");
     assert!(refused(Path::new("/dev/null")).contains("is neither a file nor a folder"));
 }
 

@@ -2,38 +2,23 @@
 //!
 //! A machine is an `instance` of a `job` in a `cluster`: the labels that the scrape gives every series of it. Where several series are of
 //! one machine, from replicas of the engine or from a restart within the time, their mean counts; what they do not agree in is no label of it.
+//! A host that is scraped twice, `serve` by itself and a textfile by node_exporter, is one machine where both have the same boot and the
+//! same host in `instance`. Either alone would not do: clones of a snapshot share a boot, and machines behind one gateway an address.
 
-use super::queries::{CLOCK_RATIO, FINDING, HOST_INFO, Holds, SPEED_RATIO};
+use super::half::{Half, Key, SEVERITIES};
+use super::queries::{CLOCK_RATIO, FINDING, HOST_INFO, Holds, SPEED_RATIO, UNKNOWN_CHECKS};
 use super::vector::Series;
 use crate::fleet::Gathered;
 use facts::quantity::counted;
-use fleet::{Attribute, Figure, Kind, Machine, Words};
-use std::collections::{BTreeMap, HashMap};
+use fleet::{Machine, Words};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// The machines that one answer may be of.
 pub(super) const MOST_MACHINES: usize = 250_000;
 
-/// Labels that name the replica of the engine, and not the machine (Prometheus operator, Thanos, Mimir).
-const REPLICAS: [&str; 7] = [
-    "__replica__",
-    "monitor",
-    "prometheus",
-    "prometheus_replica",
-    "receive_replica",
-    "replica",
-    "rule_replica",
-];
-
-/// Labels that name the machine, or what a series of it is.
-const NAMING: [&str; 7] =
-    ["__name__", "instance", "job", "quantile", "id", "severity", "confidence"];
-
-/// Severities in their order.
-const SEVERITIES: [&str; 5] = ["info", "low", "medium", "high", "critical"];
-
-/// What names a machine.
-type Key = [Arc<str>; 3];
+/// Ids of findings that are kept: there are fewer checks. Each takes memory for each machine when all are compared.
+pub(super) const MOST_FINDINGS: usize = 1_000;
 
 /// The machines so far.
 pub(super) struct Fleet {
@@ -42,6 +27,10 @@ pub(super) struct Fleet {
     machines: Vec<Half>,
     most: usize,
     is_full: bool,
+    /// The ids of findings that are kept.
+    findings: HashSet<Arc<str>>,
+    /// Series of findings with others.
+    n_other_findings: u64,
     /// Series that name no machine.
     n_nameless: usize,
 }
@@ -74,27 +63,6 @@ impl<'a> Example<'a> {
     }
 }
 
-/// A machine that is being joined.
-struct Half {
-    key: Key,
-    has_info: bool,
-    /// Whether one answer had several series of it.
-    has_several: bool,
-    /// Whether a figure of it was no number above 0.
-    has_no_number: bool,
-    /// Sums and counts, of [`FIGURES`].
-    figures: [(f64, u32); 2],
-    labels: Vec<(Arc<str>, Arc<str>)>,
-    /// Labels of which there were two values.
-    ambiguous: Vec<Arc<str>>,
-    /// Ids and their places in [`SEVERITIES`].
-    findings: Vec<(Arc<str>, usize)>,
-    /// The answer that the last series was of.
-    answer: usize,
-}
-
-const FIGURES: [Figure; 2] = [Figure::Clock, Figure::Speed];
-
 impl Fleet {
     /// None yet, and at most so many.
     pub(super) fn new(most: usize) -> Fleet {
@@ -104,6 +72,8 @@ impl Fleet {
             machines: Vec::new(),
             most,
             is_full: false,
+            findings: HashSet::new(),
+            n_other_findings: 0,
             n_nameless: 0,
         }
     }
@@ -138,27 +108,20 @@ impl Fleet {
                 self.take_finding(place, series);
                 return true;
             }
+            Holds::Audits => {
+                machine.take_audit(series);
+                return true;
+            }
             Holds::Clock => machine.take_figure(0, series),
             Holds::Speed => machine.take_figure(1, series),
         }
-        machine.has_several |= machine.answer == answer;
-        machine.answer = answer;
-        self.take_labels(place, series);
+        machine.begin(answer);
+        machine.take_labels(&mut self.words, series);
         true
     }
 
     fn add(&mut self, key: Key) -> usize {
-        self.machines.push(Half {
-            key: key.clone(),
-            has_info: false,
-            has_several: false,
-            has_no_number: false,
-            figures: [(0.0, 0); 2],
-            labels: Vec::new(),
-            ambiguous: Vec::new(),
-            findings: Vec::new(),
-            answer: usize::MAX,
-        });
+        self.machines.push(Half::new(key.clone()));
         self.places.insert(key, self.machines.len() - 1);
         self.machines.len() - 1
     }
@@ -171,68 +134,90 @@ impl Fleet {
         let (Some(id), Some(severity), true) = (series.metric.get("id"), severity, is_there) else {
             return;
         };
+        let is_known = self.findings.contains(id.as_str());
+        if !is_known && self.findings.len() >= MOST_FINDINGS {
+            self.n_other_findings += 1;
+            return;
+        }
         let id = self.words.keep(id);
-        let findings = &mut self.machines[place].findings;
-        match findings.iter_mut().find(|(it, _)| *it == id) {
-            Some((_, known)) => *known = severity.max(*known),
-            None => findings.push((id, severity)),
-        }
-    }
-
-    fn take_labels(&mut self, place: usize, series: &Series) {
-        let Fleet { words, machines, .. } = self;
-        let machine = &mut machines[place];
-        for (name, value) in &series.metric {
-            let is_other = NAMING.contains(&name.as_str()) || REPLICAS.contains(&name.as_str());
-            if is_other || value.is_empty() {
-                continue;
-            }
-            match machine.labels.iter().position(|(it, _)| **it == **name) {
-                Some(at) if *machine.labels[at].1 == **value => {}
-                Some(at) => {
-                    let (name, _) = machine.labels.swap_remove(at);
-                    machine.ambiguous.push(name);
-                }
-                None if machine.ambiguous.iter().any(|it| **it == **name) => {}
-                None => machine.labels.push((words.keep(name), words.keep(value))),
-            }
-        }
+        self.findings.insert(Arc::clone(&id));
+        self.machines[place].take_finding(id, severity);
     }
 
     /// The machines, and what users should know besides what the engine `told`.
     pub(super) fn gathered(mut self, told: Vec<String>) -> Gathered {
         let mut notes = told;
-        notes.extend(self.trouble());
+        // The places take a third of the memory.
+        self.places = HashMap::new();
+        let n_alike = self.join_boots();
+        notes.extend(self.trouble(n_alike));
         notes.extend(self.silence());
         // Machines of unknown models would be each other's peers: they were shut down in the time that figures are averaged over.
         if self.machines.iter().any(|it| it.has_info) {
             let unknown = self.machines.iter_mut().filter(|it| !it.has_info);
-            unknown.for_each(|it| it.figures = [(0.0, 0); 2]);
+            unknown.for_each(Half::forget_figures);
         }
         let kinds = SEVERITIES.map(|it| self.words.keep(it));
         let mut times: HashMap<Arc<str>, usize> = HashMap::new();
         for machine in &self.machines {
             *times.entry(Arc::clone(&machine.key[0])).or_default() += 1;
         }
-        // The places take a third of the memory.
-        self.places = HashMap::new();
         let name = |key: &Key| match times.get(&key[0]) {
             Some(1) => Arc::clone(&key[0]),
             _ => of_several(key),
         };
-        let mut machines: Vec<Machine> =
-            self.machines.into_iter().map(|it| it.whole(name, &kinds)).collect();
+        let whole = |it: Half| {
+            let name = name(&it.key);
+            it.whole(name, &kinds)
+        };
+        let mut machines: Vec<Machine> = self.machines.into_iter().map(whole).collect();
         machines.sort_by(|a, b| a.name.cmp(&b.name));
         Gathered { machines, skipped: Vec::new(), notes }
     }
 
-    /// What was wrong with series.
-    fn trouble(&self) -> Vec<String> {
+    /// Joins what is of one boot and of one host. Returns how many machines have the boot of one of another host.
+    fn join_boots(&mut self) -> u64 {
+        let mut all = std::mem::take(&mut self.machines);
+        // The first by name gives its own.
+        all.sort_by(|a, b| a.key.cmp(&b.key));
+        let mut n_alike = 0;
+        let mut of_boot: HashMap<[Arc<str>; 2], Vec<usize>> = HashMap::new();
+        for machine in all {
+            let Some(boot) = machine.boot.clone() else {
+                self.machines.push(machine);
+                continue;
+            };
+            let known = of_boot.entry([boot, Arc::clone(&machine.key[2])]).or_default();
+            let same = known.iter().find(|it| self.machines[**it].host() == machine.host());
+            if let Some(same) = same {
+                self.machines[*same].join(machine);
+                continue;
+            }
+            n_alike += u64::from(!known.is_empty());
+            known.push(self.machines.len());
+            self.machines.push(machine);
+        }
+        n_alike
+    }
+
+    /// What was wrong with series; `n_alike` machines have the boot of another one.
+    fn trouble(&self, n_alike: u64) -> Vec<String> {
         let mut notes = Vec::new();
         if self.n_nameless > 0 {
             notes.push(format!(
                 "{} series without a label `instance` are left out",
                 self.n_nameless
+            ));
+        }
+        if let Some(named) = Example::of(&self.machines, |it| it.is_joined).named() {
+            notes.push(format!(
+                "scraped under two instances or jobs: {named}; each counts once, as host and boot are the same"
+            ));
+        }
+        if n_alike > 0 {
+            notes.push(format!(
+                "{} of the same boot as one of another name: clones of a snapshot, or scraped by two names and counted twice",
+                counted(n_alike, "machine")
             ));
         }
         if let Some(named) = Example::of(&self.machines, |it| it.has_several).named() {
@@ -242,6 +227,12 @@ impl Fleet {
         }
         if let Some(named) = Example::of(&self.machines, |it| it.has_no_number).named() {
             notes.push(format!("a series of {named}, has no number above 0 and is left out"));
+        }
+        if self.n_other_findings > 0 {
+            notes.push(format!(
+                "{FINDING} has more than {MOST_FINDINGS} ids, and fullclock has fewer checks: {} series with others are left out",
+                self.n_other_findings
+            ));
         }
         let mut ambiguous: BTreeMap<&str, Example<'_>> = BTreeMap::new();
         for machine in &self.machines {
@@ -255,61 +246,23 @@ impl Fleet {
         notes
     }
 
-    /// What machines do not tell.
+    /// What machines do not export.
     fn silence(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(named) = Example::of(&self.machines, |it| !it.has_info).named() {
             notes.push(format!("no {HOST_INFO} of {named}: of an unknown model, it has no peers"));
         }
-        if self.machines.iter().all(|it| it.figures.iter().all(|(_, count)| *count == 0)) {
+        if self.machines.iter().all(Half::is_silent) {
             notes.push(format!(
                 "no {CLOCK_RATIO} or {SPEED_RATIO} of any machine in that time: nothing says how fast they are"
             ));
         }
-        if self.machines.iter().all(|it| it.findings.is_empty()) {
+        if let Some(named) = Example::of(&self.machines, Half::has_unknown_checks).named() {
             notes.push(format!(
-                "no {FINDING} of any machine: either none has a finding, or they are not exported"
+                "some checks could not be made on {named} ({UNKNOWN_CHECKS}), and which is not exported: a finding that is absent there may be unknown"
             ));
         }
         notes
-    }
-}
-
-impl Half {
-    fn take_figure(&mut self, figure: usize, series: &Series) {
-        match series.value().filter(|it| *it > 0.0) {
-            Some(value) => {
-                let (sum, count) = &mut self.figures[figure];
-                *sum += value;
-                *count += 1;
-            }
-            None => self.has_no_number = true,
-        }
-    }
-
-    fn whole(self, name: impl Fn(&Key) -> Arc<str>, severities: &[Arc<str>; 5]) -> Machine {
-        let of = |(figure, (sum, count)): (Figure, (f64, u32))| {
-            (count > 0).then(|| (figure, sum / f64::from(count)))
-        };
-        let label = |(name, value)| Attribute { kind: Kind::Label, name, value };
-        let finding = |(id, severity): (Arc<str>, usize)| Attribute {
-            kind: Kind::Finding,
-            name: id,
-            value: Arc::clone(&severities[severity]),
-        };
-        let mut attributes: Vec<Attribute> = self
-            .labels
-            .into_iter()
-            .map(label)
-            .chain(self.findings.into_iter().map(finding))
-            .collect();
-        attributes.sort();
-        attributes.shrink_to_fit();
-        Machine {
-            name: name(&self.key),
-            figures: FIGURES.into_iter().zip(self.figures).filter_map(of).collect(),
-            attributes,
-        }
     }
 }
 

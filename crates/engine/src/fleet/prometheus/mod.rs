@@ -1,11 +1,12 @@
-//! Machines as a monitoring system tells of them: whatever answers the HTTP API of Prometheus (Prometheus, VictoriaMetrics, Mimir, Thanos).
+//! Machines as a monitoring system knows them: whatever answers the HTTP API of Prometheus (Prometheus, VictoriaMetrics, Mimir, Thanos).
 //!
-//! Four instant queries of vectors, all in what every PromQL has in common; they are joined here, by `instance`, `job` and `cluster`, so that
+//! Five instant queries of vectors, all in what every PromQL has in common; they are joined here, by `instance`, `job` and `cluster`, so that
 //! no engine needs to join 20,000 series with each other. Source: prometheus.io/docs/prometheus/latest/querying/api, "Instant queries" and
 //! "Expression query result formats".
 //!
-//! It cannot know what a machine was before: labels are those of the moment, figures the average of a time.
+//! It cannot know what a machine was before: labels are those of the moment, figures the average of a time. Suppressed findings are absent here.
 
+mod half;
 mod join;
 mod queries;
 mod vector;
@@ -18,10 +19,10 @@ use crate::http::{Client, Failure, Problem, shortened};
 use anyhow::{Error, Result, anyhow, bail};
 use join::{Fleet, MOST_MACHINES};
 use queries::{Queries, Query};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use vector::{Outcome, Series, Vector};
 
-pub use queries::{CLOCK_RATIO, FINDING, HOST_INFO, SPEED_RATIO};
+pub use queries::{CLOCK_RATIO, FINDING, HOST_INFO, SPEED_RATIO, UNKNOWN_CHECKS};
 
 /// The time over which figures are averaged where none is given.
 pub const SINCE: Duration = Duration::from_secs(3600);
@@ -36,11 +37,13 @@ pub struct Question<'a> {
     pub selector: Option<&'a str>,
     /// The time that figures are averaged over, at least a second.
     pub since: Duration,
+    /// Whether who asks can choose that time, by `--since`.
+    pub is_time_chosen: bool,
 }
 
 impl Default for Question<'_> {
     fn default() -> Self {
-        Question { selector: None, since: SINCE }
+        Question { selector: None, since: SINCE, is_time_chosen: true }
     }
 }
 
@@ -63,16 +66,18 @@ struct Limits {
 fn gather_within(client: &Client, queries: &Queries, limits: Limits) -> Result<Gathered> {
     let mut fleet = Fleet::new(limits.machines);
     let mut told = Vec::new();
+    // One deadline for all of them: who waits, waits for the last one.
+    let until = client.until();
     // Masked before it is cut: a part of a secret is one, too.
     let shown = |text: &str| shortened(&client.masked(text));
-    let all = [&queries.info, &queries.clock, &queries.speed, &queries.findings];
+    let all = [&queries.info, &queries.clock, &queries.speed, &queries.findings, &queries.audits];
     for (answer, query) in all.into_iter().enumerate() {
         let mut n_series = 0;
         let mut each = |series: Series| {
             n_series += 1;
             n_series <= limits.series && fleet.take(query.holds, answer, &series)
         };
-        let outcome = ask(client, query, &mut each);
+        let outcome = ask(client, until, query, &mut each);
         let exceeded = fleet.exceeded().map(|most| (most, "machines"));
         let exceeded = exceeded.or((n_series > limits.series).then_some((limits.series, "series")));
         if let Some((most, what)) = exceeded {
@@ -88,7 +93,7 @@ fn gather_within(client: &Client, queries: &Queries, limits: Limits) -> Result<G
         );
     }
     if fleet.is_empty() {
-        bail!(nobody(client, queries));
+        bail!(nobody(client, until, queries));
     }
     Ok(fleet.gathered(told))
 }
@@ -96,10 +101,11 @@ fn gather_within(client: &Client, queries: &Queries, limits: Limits) -> Result<G
 /// Has an engine answer one query, each series to `each`, which tells whether it takes more.
 fn ask(
     client: &Client,
+    until: Instant,
     query: &Query,
     each: &mut dyn FnMut(Series) -> bool,
 ) -> Result<Outcome, Failure> {
-    client.get("/api/v1/query", &[("query", &query.text)])?.json(Vector { each })
+    client.get_until(until, "/api/v1/query", &[("query", &query.text)])?.json(Vector { each })
 }
 
 /// What to do where a server has no API of Prometheus.
@@ -109,11 +115,12 @@ const NO_ENGINE: &str = "is it an engine that speaks PromQL? Its address is what
 /// A failure, with what it means for an engine.
 fn explained(failure: Failure, query: &Query, queries: &Queries) -> Error {
     let advice = match &failure.problem {
-        Problem::NotFound { .. } => NO_ENGINE,
+        Problem::NotFound { .. } => NO_ENGINE.to_owned(),
         // VictoriaMetrics' words for a path that it does not have.
-        Problem::Refused { told, .. } if told.contains("unsupported path") => NO_ENGINE,
+        Problem::Refused { told, .. } if told.contains("unsupported path") => NO_ENGINE.to_owned(),
         Problem::NotJson { .. } | Problem::Redirected { .. } => {
             "is it the address of the engine itself, and not of a page or a sign-in before it?"
+                .to_owned()
         }
         Problem::Timeout { .. } | Problem::TooLarge { .. } => queries.to_fewer(),
         Problem::Refused { .. } => {
@@ -126,10 +133,10 @@ fn explained(failure: Failure, query: &Query, queries: &Queries) -> Error {
 }
 
 /// Why an engine knows of no machine.
-fn nobody(client: &Client, queries: &Queries) -> String {
+fn nobody(client: &Client, until: Instant, queries: &Queries) -> String {
     let address = client.address();
     if let Some(selector) = &queries.selector
-        && is_any(client).unwrap_or(false)
+        && is_any(client, until).unwrap_or(false)
     {
         return format!(
             "no machine at {address} has {{{selector}}}: --match takes labels that every series of a machine has, as job, cluster or rack"
@@ -142,12 +149,12 @@ fn nobody(client: &Client, queries: &Queries) -> String {
 }
 
 /// Whether an engine knows of any machine, whatever labels it has.
-fn is_any(client: &Client) -> Result<bool, Failure> {
+fn is_any(client: &Client, until: Instant) -> Result<bool, Failure> {
     let mut n_series = 0;
     let mut each = |_| {
         n_series += 1;
         true
     };
-    ask(client, &queries::any(), &mut each)?;
+    ask(client, until, &queries::any(), &mut each)?;
     Ok(n_series > 0)
 }

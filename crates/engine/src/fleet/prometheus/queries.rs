@@ -15,6 +15,9 @@ pub const SPEED_RATIO: &str = "fullclock_speed_ratio";
 /// The findings of each machine's last audit.
 pub const FINDING: &str = "fullclock_finding";
 
+/// How many checks of that audit could not be made, by what kept them from it: a machine has it where an audit was made.
+pub const UNKNOWN_CHECKS: &str = "fullclock_unknown_checks";
+
 /// What the series of an answer tell of machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
@@ -26,6 +29,8 @@ pub(super) enum Holds {
     Speed,
     /// Their findings, one a series.
     Findings,
+    /// How many checks could not be made.
+    Audits,
 }
 
 /// One query.
@@ -42,8 +47,10 @@ pub(super) struct Queries {
     pub(super) clock: Query,
     pub(super) speed: Query,
     pub(super) findings: Query,
+    pub(super) audits: Query,
     /// Without braces; `None` where all machines are meant.
     pub(super) selector: Option<String>,
+    is_time_chosen: bool,
 }
 
 /// Whether there is any machine at all: the answer has one series then.
@@ -69,18 +76,23 @@ impl Queries {
             clock: query(Holds::Clock, average(CLOCK_RATIO, "quantile=\"0.5\"")),
             speed: query(Holds::Speed, average(SPEED_RATIO, "")),
             findings: query(Holds::Findings, with(FINDING, "", &own)),
+            audits: query(
+                Holds::Audits,
+                format!("sum without (obstacle) ({})", with(UNKNOWN_CHECKS, "", &own)),
+            ),
             selector,
+            is_time_chosen: question.is_time_chosen,
         })
     }
 
     /// How to ask for less.
-    pub(super) fn to_fewer(&self) -> &'static str {
-        match self.selector {
-            None => {
-                "ask for a part of the fleet with --match 'cluster=\"NAME\"', or for a shorter time with --since"
-            }
-            Some(_) => "ask for fewer machines with --match, or for a shorter time with --since",
-        }
+    pub(super) fn to_fewer(&self) -> String {
+        let fewer = match self.selector {
+            None => "ask for a part of the fleet with --match 'cluster=\"NAME\"'",
+            Some(_) => "ask for fewer machines with --match",
+        };
+        let shorter = if self.is_time_chosen { ", or for a shorter time with --since" } else { "" };
+        format!("{fewer}{shorter}")
     }
 
     /// Where to look for a fault of a query that an engine refuses.
@@ -136,7 +148,11 @@ mod tests {
     use std::time::Duration;
 
     fn of(selector: &str) -> String {
-        let question = Question { selector: Some(selector), since: Duration::from_secs(600) };
+        let question = Question {
+            selector: Some(selector),
+            since: Duration::from_secs(600),
+            ..Question::default()
+        };
         Queries::of(&question).map_or_else(|it| it.to_string(), |it| it.clock.text)
     }
 
@@ -144,12 +160,14 @@ mod tests {
     fn queries_are_of_the_common_part_and_have_the_selector_of_the_user() {
         let all = Queries::of(&Question::default()).unwrap();
         assert_eq!(
-            [&all.info, &all.clock, &all.speed, &all.findings].map(|it| it.text.as_str()),
+            [&all.info, &all.clock, &all.speed, &all.findings, &all.audits]
+                .map(|it| it.text.as_str()),
             [
                 "fullclock_host_info",
                 "avg_over_time(fullclock_clock_ratio{quantile=\"0.5\"}[3600s])",
                 "avg_over_time(fullclock_speed_ratio[3600s])",
                 "fullclock_finding",
+                "sum without (obstacle) (fullclock_unknown_checks)",
             ]
         );
         let own = "avg_over_time(fullclock_clock_ratio{quantile=\"0.5\",rack=~\"r1|}\"}[600s])";

@@ -1,5 +1,6 @@
 //! Engines that are well, partial, wrong, or of another kind; and a fleet of machines that they tell of.
 
+use super::join::MOST_FINDINGS;
 use super::*;
 use crate::http::fake::{Fake, Reply};
 use crate::http::{Address, Options};
@@ -25,9 +26,16 @@ fn vector(lines: &str) -> String {
     )
 }
 
-/// An engine that knows these series of each metric.
+/// An engine that knows these series of each metric, and an audit without unknown checks of each machine.
 fn engine(info: &str, clock: &str, speed: &str, findings: &str) -> Fake {
-    let [info, clock, speed, findings] = [info, clock, speed, findings].map(vector);
+    let labels = info.lines().filter_map(|it| it.trim().rsplit_once(' '));
+    let audits: Vec<String> = labels.map(|it| format!("{} 0", it.0)).collect();
+    audited(info, clock, speed, findings, &audits.join("\n"))
+}
+
+/// The same with these audits: how many checks each could not make.
+fn audited(info: &str, clock: &str, speed: &str, findings: &str, audits: &str) -> Fake {
+    let [info, clock, speed, findings, audits] = [info, clock, speed, findings, audits].map(vector);
     Fake::start(move |head| {
         let path = head.split(' ').nth(1).unwrap_or_default();
         let body = if path.contains("count%28") {
@@ -39,6 +47,8 @@ fn engine(info: &str, clock: &str, speed: &str, findings: &str) -> Fake {
             clock.clone()
         } else if path.contains(SPEED_RATIO) {
             speed.clone()
+        } else if path.contains(UNKNOWN_CHECKS) {
+            audits.clone()
         } else if path.contains(FINDING) {
             findings.clone()
         } else {
@@ -102,7 +112,7 @@ fn series_of_a_machine_are_joined_whatever_their_order() {
     );
     assert_eq!((skipped.len(), notes.len()), (0, 0), "{notes:?}");
     let requests = fake.requests();
-    assert_eq!(requests.len(), 4);
+    assert_eq!(requests.len(), 5);
     assert!(requests.iter().all(|it| it.starts_with("GET /api/v1/query?query=")));
 }
 
@@ -130,6 +140,77 @@ fn replicas_and_restarts_are_one_machine_and_what_they_differ_in_is_no_label() {
     ] {
         assert!(notes.contains(said), "{said}: {notes}");
     }
+}
+
+/// `serve` and the textfile of a host have its boot; its clone has it, too, and another machine behind the same address has its own.
+#[test]
+fn a_host_that_is_scraped_twice_is_one_machine_and_its_clone_is_another() {
+    let fake = engine(
+        "instance=db7:7077,job=fullclock,boot=b7,cpu_model=X 1
+         instance=db7:9100,job=node,boot=b7,cpu_model=X,rack=r1 1
+         instance=db8:9100,job=node,boot=b7,cpu_model=X 1
+         instance=db7:7078,job=fullclock,boot=b9,cpu_model=X 1",
+        "instance=db7:7077,job=fullclock 0.5",
+        "instance=db7:7077,job=fullclock 0.6
+         instance=db7:9100,job=node 0.4
+         instance=db8:9100,job=node 1",
+        "instance=db7:9100,job=node,id=x,severity=low 1",
+    );
+    let Gathered { machines, notes, .. } = gathered(&fake);
+    let machines: Vec<String> = machines.iter().map(shown).collect();
+    assert_eq!(
+        machines,
+        [
+            "db7:7077: Clock 0.5, Speed 0.5; cpu_model=X rack=r1 !x=low",
+            "db7:7078: ; cpu_model=X",
+            "db8:9100: Speed 1; cpu_model=X",
+        ]
+    );
+    let notes = notes.join("\n");
+    for said in [
+        "scraped under two instances or jobs: 1 machine, db7:7077; each counts once",
+        "1 machine of the same boot as one of another name: clones of a snapshot, or scraped",
+    ] {
+        assert!(notes.contains(said), "{said}: {notes}");
+    }
+}
+
+#[test]
+fn a_machine_is_audited_where_its_audit_is_exported_and_unknown_checks_are_said() {
+    let fake = audited(
+        "instance=a,job=n 1\ninstance=b,job=n 1\ninstance=c,job=n 1\ninstance=d,job=n 1",
+        "",
+        "",
+        "instance=d,job=n,id=x,severity=low 1",
+        "instance=a,job=n 0\ninstance=b,job=n 3",
+    );
+    let Gathered { machines, notes, .. } = gathered(&fake);
+    let audits: Vec<bool> = machines.iter().map(|it| it.audit.is_made()).collect();
+    assert_eq!(audits, [true, true, false, true], "a finding comes of an audit");
+    let notes = notes.join("\n");
+    assert!(notes.contains("some checks could not be made on 1 machine, b (fullclock_"), "{notes}");
+}
+
+#[test]
+fn more_ids_of_findings_than_there_are_checks_are_left_out_with_a_word() {
+    let findings: String = (0..MOST_FINDINGS + 7)
+        .map(|it| format!("instance=a,job=n,id=x{it},severity=low 1\n"))
+        .collect();
+    let Gathered { machines, notes, .. } =
+        gathered(&engine("instance=a,job=n 1", "", "", &findings));
+    assert_eq!(machines[0].attributes.len(), MOST_FINDINGS);
+    let notes = notes.join("\n");
+    assert!(notes.contains("has more than 1000 ids") && notes.contains(": 7 series"), "{notes}");
+}
+
+#[test]
+fn several_queries_share_one_deadline() {
+    let pause = Duration::from_millis(400);
+    let fake = Fake::start(move |_| Reply { pause, ..Reply::json(vector("instance=a,job=n 1")) });
+    let options = Options { deadline: Duration::from_secs(1), ..Options::default() };
+    let client = Client::new(Address::parse(&fake.url).unwrap(), options).unwrap();
+    let said = gather(&client, &Question::default()).unwrap_err().to_string();
+    assert!(said.contains("within 1 s"), "{said}");
 }
 
 #[test]
@@ -161,7 +242,6 @@ fn what_is_no_number_is_no_figure_and_what_is_missing_is_said() {
         "a series of 3 machines, a among them, has no number above 0",
         "no fullclock_host_info of 1 machine, c: of an unknown model, it has no peers",
         "no fullclock_clock_ratio or fullclock_speed_ratio of any machine",
-        "no fullclock_finding of any machine",
     ] {
         assert!(notes.contains(said), "{said}: {notes}");
     }
@@ -262,6 +342,27 @@ fn an_engine_that_is_too_slow_says_how_to_ask_for_less() {
     let client = Client::new(Address::parse(&fake.url).unwrap(), options).unwrap();
     let said = gather(&client, &Question::default()).unwrap_err().to_string();
     assert!(said.contains("did not answer within 0.2 s: ") && said.contains("--since"), "{said}");
+}
+
+/// A page cannot choose the time, and its options have other names.
+#[test]
+fn advice_names_the_options_that_there_are() {
+    let said = |reply: Reply, is_time_chosen| {
+        let fake = Fake::start(move |_| reply.clone());
+        let options = Options {
+            deadline: Duration::from_millis(200),
+            prefix: "prometheus-",
+            ..Options::default()
+        };
+        let client = Client::new(Address::parse(&fake.url).unwrap(), options).unwrap();
+        let question = Question { is_time_chosen, ..Question::default() };
+        gather(&client, &question).unwrap_err().to_string()
+    };
+    let slow = Reply { hangs: true, ..Reply::default() };
+    assert!(said(slow.clone(), true).contains("--since"));
+    assert!(!said(slow, false).contains("--since"));
+    let denied = said(Reply::of("401 Unauthorized", "text/plain", ""), true);
+    assert!(denied.ends_with("give a token with --prometheus-token-file FILE"), "{denied}");
 }
 
 #[test]

@@ -15,6 +15,7 @@ case $host in
     *closed*) echo "ssh: connect to host $host port 22: Connection refused" >&2; exit 255;;
     *without*) exec sh -c "no-such-program-fullclock";;
     *hung*) exec sleep 30;;
+    *lingering*) setsid sh -c 'echo $$ >"$0"; exec sleep 300' "$LOG.lingering" & ;;
     *greeting*) echo "Welcome to $host";;
     *noise*) echo "what?"; exit 0;;
 esac
@@ -71,6 +72,7 @@ impl Stage {
             binary: copy.then(|| at("bin/fullclock")),
             script: script(false, copy.then_some(FULLCLOCK.len() as u64)),
             deadline: Duration::from_secs(20),
+            rest: Duration::from_secs(1),
         };
         Stage { folder, way }
     }
@@ -126,7 +128,7 @@ fn a_copied_program_is_removed_whether_it_works_or_not() {
     assert_eq!((gathered.machines.len(), stage.left()), (2, 0), "{:?}", gathered.skipped);
     let stage = Stage::new(true, true);
     let error = stage.gathered(&["db1"]).unwrap_err().to_string();
-    assert_eq!(error, "no host told of its machine; db1: exit code 1: error: cannot capture");
+    assert_eq!(error, "no host could be captured; db1: exit code 1: error: cannot capture");
     assert_eq!(stage.left(), 0);
 }
 
@@ -150,6 +152,20 @@ fn a_host_that_hangs_ends_with_its_deadline_and_the_others_answer() {
     assert!(began.elapsed() < Duration::from_secs(15));
     assert_eq!(gathered.machines.len(), 1);
     assert_eq!(gathered.skipped[0].why, "it did not answer within 3 s");
+}
+
+/// A process of ssh's own that outlives it, as a master connection does, keeps its output open.
+#[test]
+fn a_process_that_outlives_ssh_is_not_waited_for() {
+    let stage = Stage::new(false, false);
+    let gathered = stage.gathered(&["lingering1", "db1"]).unwrap();
+    let pid = fs::read_to_string(stage.folder.path().join("log.lingering")).unwrap();
+    let lingering = Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
+    assert!(rustix::process::test_kill_process(lingering).is_ok(), "it has not ended");
+    rustix::process::kill_process(lingering, Signal::KILL).unwrap();
+    assert_eq!(model_of(&gathered, 0), ("db1", "Model X"));
+    let why = &gathered.skipped[0].why;
+    assert!(why.contains("keeps its output open") && why.contains("ControlPersist"), "{why}");
 }
 
 #[test]

@@ -41,6 +41,7 @@ fn an_engine_that_refuses_is_told_of_without_its_token() {
     let answer = server.get("/api/v1/fleet", "");
     assert_eq!(answer.status, 502, "{answer:?}");
     assert!(answer.body.contains("error") && !answer.body.contains("s3cr3t"), "{answer:?}");
+    assert!(answer.body.contains("what --prometheus-token-file gives"), "{answer:?}");
 }
 
 #[test]

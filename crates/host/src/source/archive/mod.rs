@@ -108,15 +108,41 @@ impl Archive {
         Archive::read_within(name, stream, within, Limits::of)
     }
 
+    /// Every host of the archive at `path`, in one reading of it, each with its path in its roots; and whether there were more hosts than
+    /// are kept.
+    ///
+    /// Errors: it cannot be read to its end, holds no host, or its hosts together take more memory than one may.
+    pub fn hosts(path: &Path) -> Result<(Vec<Archive>, bool), ArchiveError> {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the archive is the user's file, not one of the host's"
+        )]
+        let file = std::fs::File::open(path);
+        let name = path.display().to_string();
+        let unreadable = |error| ArchiveError::Unreadable { path: name.clone(), error };
+        let file = file.map_err(unreadable)?;
+        let size = file.metadata().map_or(0, |it| it.len());
+        let limits = move |format, n_read: u64| Limits::of(format, n_read.max(size));
+        let scan = Archive::scanned(&name, file, Scan::of_all(), limits)?;
+        let (trees, is_full) = scan.roots.finish_all();
+        if trees.is_empty() {
+            let first = cut(&scan.first.unwrap_or_default());
+            return Err(ArchiveError::NoHost { path: name, within: String::new(), first });
+        }
+        let archive = |(tree, root)| Archive::of(tree, vec![whole(&name, root)]);
+        Ok((trees.into_iter().map(archive).collect(), is_full))
+    }
+
     /// Gives `each` file of the archive at `path` that begins as `is_wanted` says, with its name and all of its bytes, one at a time and
-    /// within the limits of an archive. For archives of something else than a host.
+    /// within the limits of an archive. For archives of something else than a host. Returns how many entries were left out, as they are
+    /// links or too long.
     ///
     /// Errors: it cannot be read to its end, or is no archive. What was given before stays so.
     pub fn files(
         path: &Path,
         is_wanted: &dyn Fn(&[u8]) -> bool,
         each: &mut dyn FnMut(&str, Vec<u8>),
-    ) -> Result<(), ArchiveError> {
+    ) -> Result<u64, ArchiveError> {
         #[expect(
             clippy::disallowed_methods,
             reason = "the archive is the user's file, not one of the host's"
@@ -127,8 +153,8 @@ impl Archive {
         let size = file.metadata().map_or(0, |it| it.len());
         let limits = move |format, n_read: u64| Limits::of(format, n_read.max(size));
         match scan::files(file, limits, is_wanted, each) {
-            Ok(Some(_)) => Ok(()),
-            Ok(None) => Err(ArchiveError::NotAnArchive { path: name() }),
+            Ok((Some(_), n_left_out)) => Ok(n_left_out),
+            Ok((None, _)) => Err(ArchiveError::NotAnArchive { path: name() }),
             Err(error) => Err(ArchiveError::Broken { path: name(), after: String::new(), error }),
         }
     }
@@ -139,25 +165,29 @@ impl Archive {
         within: &str,
         limits_of: impl Fn(Format, u64) -> Limits + 'static,
     ) -> Result<Archive, ArchiveError> {
-        let path = || name.to_owned();
-        let mut scan = Scan::new(within);
-        match (scan::read(stream, &mut scan, limits_of), scan.last) {
-            (Err(_), None) => return Err(ArchiveError::NotAnArchive { path: path() }),
-            (Err(error), Some(after)) => {
-                return Err(ArchiveError::Broken { path: path(), after: cut(&after), error });
-            }
-            (Ok(()), _) => {}
-        }
+        let scan = Archive::scanned(name, stream, Scan::new(within), limits_of)?;
         let (tree, roots) = scan.roots.finish().ok_or_else(|| ArchiveError::NoHost {
-            path: path(),
+            path: name.to_owned(),
             within: within.to_owned(),
             first: cut(&scan.first.unwrap_or_default()),
         })?;
-        let whole = |root: &String| match root.as_str() {
-            "" => name.to_owned(),
-            root => format!("{name}/{root}"),
-        };
-        Ok(Archive::of(tree, roots.iter().map(whole).collect()))
+        Ok(Archive::of(tree, roots.into_iter().map(|it| whole(name, it)).collect()))
+    }
+
+    fn scanned(
+        name: &str,
+        stream: impl Read,
+        mut scan: Scan,
+        limits_of: impl Fn(Format, u64) -> Limits + 'static,
+    ) -> Result<Scan, ArchiveError> {
+        let path = name.to_owned();
+        match (scan::read(stream, &mut scan, limits_of), &scan.last) {
+            (Err(_), None) => Err(ArchiveError::NotAnArchive { path }),
+            (Err(error), Some(after)) => {
+                Err(ArchiveError::Broken { path, after: cut(after), error })
+            }
+            (Ok(()), _) => Ok(scan),
+        }
     }
 
     /// The supportconfig that was unpacked to `folder`, or to a folder in it.
@@ -273,6 +303,11 @@ impl Kept for Archive {
         };
         *self.collector.get_or_init(|| Known::of_copy(|path| self.at(path) != At::Nothing, text))
     }
+}
+
+/// The path of a folder in the archive of this name.
+fn whole(name: &str, root: String) -> String {
+    if root.is_empty() { name.to_owned() } else { format!("{name}/{root}") }
 }
 
 /// The name of an entry for a message: in an archive it may have a MiB.

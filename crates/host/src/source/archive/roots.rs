@@ -34,12 +34,21 @@ pub(super) struct Roots {
     /// What is kept, by root.
     trees: BTreeMap<Vec<String>, Tree>,
     others: BTreeSet<Vec<String>>,
+    /// Whether the files of other hosts are kept, too.
+    all: bool,
+    /// Whether there were more other hosts than are named.
+    is_full: bool,
 }
 
 impl Roots {
     /// No trees; roots at `within` or below it count.
     pub(super) fn new(within: &str) -> Roots {
         Roots { within: components(within).map(str::to_owned).collect(), ..Roots::default() }
+    }
+
+    /// The same for the files of every host.
+    pub(super) fn of_all() -> Roots {
+        Roots { all: true, ..Roots::default() }
     }
 
     /// How many names of `path` lead to the root of the host that the entry belongs to; `None` where it
@@ -54,6 +63,11 @@ impl Roots {
             && starts_with(path, host)
         {
             return Some(host.len());
+        }
+        if self.all
+            && let Some(root) = self.others.iter().find(|it| starts_with(path, it))
+        {
+            return Some(root.len());
         }
         if !starts_with(path, &self.within) {
             return None;
@@ -77,12 +91,14 @@ impl Roots {
                 Some(depth)
             }
             (Some(depth), _) => {
-                if self.others.len() < MOST_ROOTS {
-                    self.others.insert(owned(&path[..depth]));
+                if self.others.len() >= MOST_ROOTS {
+                    self.is_full = true;
+                    return None;
                 }
-                None
+                self.others.insert(owned(&path[..depth]));
+                self.all.then_some(depth)
             }
-            (None, Some(depth)) if is_nearer(depth) => {
+            (None, Some(depth)) if self.all || is_nearer(depth) => {
                 let is_known = self.trees.contains_key(&owned(&path[..depth]));
                 (is_known || self.trees.len() < MOST_ROOTS).then_some(depth)
             }
@@ -92,7 +108,9 @@ impl Roots {
 
     /// `root` is nearer than the host so far: only it, and what may be nearer still, is kept.
     fn show(&mut self, root: Vec<String>) {
-        self.trees.retain(|it, _| *it == root || it.len() < root.len());
+        if !self.all {
+            self.trees.retain(|it, _| *it == root || it.len() < root.len());
+        }
         self.trees.entry(root.clone()).or_default();
         self.others.extend(self.host.replace(root));
     }
@@ -125,6 +143,23 @@ impl Roots {
         let others = self.others.iter().filter(|it| !it.starts_with(&host));
         let roots = std::iter::once(&host).chain(others).map(|it| it.join("/")).collect();
         Some((self.trees.remove(&host)?, roots))
+    }
+
+    /// The tree of each host with its root, and whether there were more of them than are kept. Hosts below another one are a part of it.
+    pub(super) fn finish_all(mut self) -> (Vec<(Tree, String)>, bool) {
+        let Some(host) = self.host.clone() else {
+            let of_texts = self.finish().into_iter();
+            let first =
+                of_texts.filter_map(|(tree, roots)| Some((tree, roots.into_iter().next()?)));
+            return (first.collect(), false);
+        };
+        let others = self.others.into_iter().filter(|it| !it.starts_with(&host));
+        let roots: Vec<Vec<String>> = std::iter::once(host.clone()).chain(others).collect();
+        let trees = roots.into_iter().filter_map(|root| {
+            let tree = self.trees.remove(&root)?;
+            Some((tree, root.join("/")))
+        });
+        (trees.collect(), self.is_full)
     }
 }
 

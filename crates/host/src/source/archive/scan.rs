@@ -27,6 +27,11 @@ impl Scan {
     pub(super) fn new(within: &str) -> Scan {
         Scan { roots: Roots::new(within), first: None, last: None }
     }
+
+    /// The same; every host will count.
+    pub(super) fn of_all() -> Scan {
+        Scan { roots: Roots::of_all(), first: None, last: None }
+    }
 }
 
 /// Reads all of `packed`, compressed or not, into `scan`; `limits_of` a format and the number of packed bytes read.
@@ -53,18 +58,18 @@ pub(super) fn read(
 }
 
 /// Gives `each` regular file that begins as `is_wanted` says, with its name and all of its bytes, in the order of the archive; longer ones
-/// than an archive of this size may hold are left out. Returns the name of the first entry.
+/// than an archive of this size may hold, and links, are left out. Returns the name of the first entry, and how many were left out.
 pub(super) fn files(
     packed: impl Read,
     limits_of: impl Fn(Format, u64) -> Limits + 'static,
     is_wanted: &dyn Fn(&[u8]) -> bool,
     each: &mut dyn FnMut(&str, Vec<u8>),
-) -> io::Result<Option<String>> {
+) -> io::Result<(Option<String>, u64)> {
     let n_read = Rc::new(Cell::new(0));
     let (format, stream) = unpacked(Counted { inner: packed, n_read: Rc::clone(&n_read) })?;
     let meter = Rc::new(Meter::new(move || limits_of(format, n_read.get())));
     let stream = Metered { inner: stream, meter: Rc::clone(&meter) };
-    let mut first = None;
+    let (mut first, mut n_left_out) = (None, 0);
     for entry in tar::Archive::new(stream).entries()? {
         let mut entry = entry?;
         let is_file = entry.header().entry_type().is_file();
@@ -72,7 +77,12 @@ pub(super) fn files(
         meter.begin_entry(size);
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         first.get_or_insert_with(|| name.clone());
-        if !is_file || size > meter.limits().memory as u64 {
+        let kind = entry.header().entry_type();
+        if kind.is_symlink() || kind.is_hard_link() || size > meter.limits().memory as u64 {
+            n_left_out += 1;
+            continue;
+        }
+        if !is_file {
             continue;
         }
         let mut bytes = Vec::new();
@@ -82,7 +92,7 @@ pub(super) fn files(
             each(&name, bytes);
         }
     }
-    Ok(first)
+    Ok((first, n_left_out))
 }
 
 /// Bytes by which it is decided whether a file is wanted.

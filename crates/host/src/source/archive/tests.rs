@@ -62,6 +62,43 @@ fn an_archive_answers_as_the_folder_would() {
 }
 
 #[test]
+fn every_host_of_an_archive_is_read_at_once_with_what_came_before_its_mark() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bundle.tar");
+    let mut entries = Vec::new();
+    for node in ["a", "b", "c"] {
+        entries.push(format!("nodes/{node}/etc/hostname={node}"));
+        entries.push(format!("nodes/{node}/sys/name={node}"));
+        entries.push(format!("nodes/{node}/sys/link>name"));
+    }
+    // A folder of the first host that looks like a host is a part of it.
+    entries.push("nodes/a/var/copy/sys/name=inner".to_owned());
+    let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
+    let mut file = tempfile::NamedTempFile::new_in(folder.path()).unwrap();
+    std::io::Write::write_all(&mut file, &tar_of(&entries)).unwrap();
+    file.persist(&path).unwrap();
+    let (hosts, is_full) = Archive::hosts(&path).unwrap();
+    let of = |it: &Archive| {
+        let text = |path: &str| String::from_utf8(it.read(path).unwrap()).unwrap();
+        let name = it.roots()[0].rsplit('/').next().unwrap().to_owned();
+        [name, text("/etc/hostname"), text("/sys/link")]
+    };
+    let found: Vec<_> = hosts.iter().map(of).collect();
+    assert_eq!(found, ["a", "b", "c"].map(|it| [it; 3].map(str::to_owned)));
+    assert!(!is_full);
+}
+
+#[test]
+fn an_archive_of_more_hosts_than_are_kept_says_so() {
+    let entries: Vec<String> = (0..80).map(|it| format!("nodes/n{it}/sys/name={it}")).collect();
+    let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
+    let mut scan = Scan::of_all();
+    scan::read(&*tar_of(&entries), &mut scan, Limits::of).unwrap();
+    let (trees, is_full) = scan.roots.finish_all();
+    assert_eq!((trees.len(), is_full), (65, true));
+}
+
+#[test]
 fn a_page_that_tar_filled_up_is_text_again() {
     let padded = format!("sys/governor=ondemand\n{}", "\0".repeat(4087));
     let host = archive(&[&padded]);
