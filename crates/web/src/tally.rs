@@ -44,7 +44,7 @@ impl Tally {
         let totals = Totals::since_boot(interval.host, interval.after, by_cpu);
         let online = watched.online().clone();
         Tally {
-            host: host_labels(interval.host, &engine::told::bmc_firmware()),
+            host: host_labels(interval.host, &engine::controller::firmware()),
             began: engine::clock::since_1970().as_secs_f64(),
             by_cpu,
             counted: Mutex::new(Counted { totals, online, speed: None }),
@@ -55,8 +55,8 @@ impl Tally {
     pub(super) fn sample(&self, watched: &mut Watched, clocks: &mut Clocks) -> Reading {
         let reading = watched.sample();
         let interval = watched.interval();
-        clocks.speed.look(&interval);
         let nominal = clocks.yardstick.clock();
+        clocks.speed.look(&interval, nominal);
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         counted.totals.add(&interval, &reading, nominal);
         counted.online.clone_from(&reading.cpus);
