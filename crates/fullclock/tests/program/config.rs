@@ -41,6 +41,22 @@ impl Site {
     }
 }
 
+#[test]
+fn an_explanation_of_pasted_text_is_of_the_site_that_is_named() {
+    let site = Site::new();
+    let config = site.config(&ignored("2999-12-31"));
+    let text = "analyzing CPU 0:\n  driver: acpi-cpufreq\n  hardware limits: 1.20 GHz - 2.40 GHz\n\
+                \u{20} The governor \"powersave\" may decide which speed to use\n";
+    assert!(printed(&["explain", text]).contains("High, slow-governor"));
+    let said = printed(&["explain", "--config", &config, text]);
+    assert!(!said.contains("High, slow-governor"), "{said}");
+    assert!(said.contains("The configuration suppresses what is wrong in it: slow-governor."));
+    // Of this machine, whatever is found on it, the same file is read.
+    assert!(printed(&["explain", "--config", &config, "slow-governor"]).contains("References"));
+    let refused = refusal(&["explain", "--config", "/nowhere/config.toml", "slow-governor"]);
+    assert!(refused.contains("/nowhere/config.toml"), "{refused}");
+}
+
 fn ignored(until: &str) -> String {
     format!(
         "ignore = [{{ id = \"slow-governor\", until = {until}, because = \"saves power: ticket 4711\" }}]"
