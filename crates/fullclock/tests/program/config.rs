@@ -146,7 +146,7 @@ fn what_is_no_file_of_ours_is_refused_and_no_config_does_without_it() {
     printed(&["audit", "--host", &site.host, "--no-config"]);
     let both = refusal(&["audit", "--no-config", "--config", &config]);
     assert!(both.contains("cannot be used with"), "{both}");
-    assert!(refusal(&["explain", "--config", "x"]).contains("reads no configuration"));
+    assert!(refusal(&["diff", "--config", "x", "a", "b"]).contains("reads no configuration"));
 }
 
 #[test]
