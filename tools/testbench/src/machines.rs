@@ -203,8 +203,9 @@ pub fn watched(network: Option<Forward>) -> Boot {
 #[must_use]
 pub fn clocked(shift: u8, forwards: Vec<Forward>) -> Boot {
     Boot {
-        // Its time-stamp counter counts what its clock does.
-        kernel_arguments: vec!["tsc=reliable".to_owned()],
+        // Its time-stamp counter counts what its clock does. C2 is a port that is read again and again: only in C1 it sleeps, and its time
+        // goes on as this machine's does.
+        kernel_arguments: ["tsc=reliable", "processor.max_cstate=1"].map(str::to_owned).to_vec(),
         modules: [&POWER_MODULES[..], &NETWORK_MODULES].concat(),
         ..boot(Qemu { forwards, instruction_ns_log2: Some(shift), ..TWO_CPUS })
     }

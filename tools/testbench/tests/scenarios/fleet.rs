@@ -53,40 +53,6 @@ impl Member {
     }
 }
 
-#[test]
-#[ignore = "boots emulated machines; run by cargo xtask test"]
-fn throttled_machine_is_named_with_its_finding_by_what_a_prometheus_scraped() {
-    let fleet = [
-        Member::new("twin-1", 0, "performance"),
-        Member::new("twin-2", 0, "performance"),
-        Member::new("throttled", 2, "powersave"),
-    ];
-    let machines = fleet.each_ref().map(|it| (it.boot.clone(), it.steps.clone()));
-    let (said, ended) = bench(&[]).run_together(&machines, |n_ended| {
-        let folder = tempfile::tempdir().unwrap();
-        let prometheus = Prometheus::over(&fleet, folder.path());
-        let said = prometheus.asked_until_a_suspect_has_findings(n_ended);
-        leave(&fleet, n_ended);
-        said
-    });
-    for transcript in ended {
-        let transcript = transcript.unwrap_or_else(|error| panic!("{said:?} {error:?}"));
-        transcript.step("serve").unwrap_or_else(|error| panic!("{said:?} {error:#}"));
-    }
-    let said = said.unwrap_or_else(|said| panic!("{said}"));
-    let suspects = said["suspects"].as_array().unwrap();
-    let [suspect] = &suspects[..] else { panic!("{said:#}") };
-    assert_eq!(suspect["machine"], "throttled", "{said:#}");
-    let lost = suspect["lost"].as_f64().unwrap();
-    assert!((lost - 0.75).abs() < 0.02, "a quarter of the clock: {suspect:#}");
-    let contrasts = suspect["contrasts"].as_array().unwrap();
-    let found = contrasts.iter().find(|it| it["name"] == "slow-governor");
-    let found = found.unwrap_or_else(|| panic!("{suspect:#}"));
-    let counts = ["kind", "n_inside", "n_outside", "of_outside"].map(|it| found[it].clone());
-    assert_eq!(counts, [Value::from("finding"), 1.into(), 0.into(), 2.into()], "{suspect:#}");
-    assert_eq!((&said["n_machines"], &said["groups"][0]["n_machines"]), (&3.into(), &3.into()));
-}
-
 /// Ends the step of each machine that is not off yet.
 fn leave(fleet: &[Member], n_ended: &dyn Fn() -> usize) {
     let began = Instant::now();
@@ -173,4 +139,43 @@ impl Drop for Prometheus {
 /// An address that nothing listens at; where another program takes it before the emulator does, that does not start.
 fn free_address() -> SocketAddr {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap()
+}
+
+/// Three emulated machines at the same time, each with an audit, take longer than each run should.
+mod sweep {
+    use super::*;
+
+    #[test]
+    #[ignore = "boots emulated machines; run by cargo xtask sweep"]
+    fn throttled_machine_is_named_with_its_finding_by_what_a_prometheus_scraped() {
+        let fleet = [
+            Member::new("twin-1", 0, "performance"),
+            Member::new("twin-2", 0, "performance"),
+            Member::new("throttled", 2, "powersave"),
+        ];
+        let machines = fleet.each_ref().map(|it| (it.boot.clone(), it.steps.clone()));
+        let (said, ended) = bench(&[]).run_together(&machines, |n_ended| {
+            let folder = tempfile::tempdir().unwrap();
+            let prometheus = Prometheus::over(&fleet, folder.path());
+            let said = prometheus.asked_until_a_suspect_has_findings(n_ended);
+            leave(&fleet, n_ended);
+            said
+        });
+        for transcript in ended {
+            let transcript = transcript.unwrap_or_else(|error| panic!("{said:?} {error:?}"));
+            transcript.step("serve").unwrap_or_else(|error| panic!("{said:?} {error:#}"));
+        }
+        let said = said.unwrap_or_else(|said| panic!("{said}"));
+        let suspects = said["suspects"].as_array().unwrap();
+        let [suspect] = &suspects[..] else { panic!("{said:#}") };
+        assert_eq!(suspect["machine"], "throttled", "{said:#}");
+        let lost = suspect["lost"].as_f64().unwrap();
+        assert!((lost - 0.75).abs() < 0.02, "a quarter of the clock: {suspect:#}");
+        let contrasts = suspect["contrasts"].as_array().unwrap();
+        let found = contrasts.iter().find(|it| it["name"] == "slow-governor");
+        let found = found.unwrap_or_else(|| panic!("{suspect:#}"));
+        let counts = ["kind", "n_inside", "n_outside", "of_outside"].map(|it| found[it].clone());
+        assert_eq!(counts, [Value::from("finding"), 1.into(), 0.into(), 2.into()], "{suspect:#}");
+        assert_eq!((&said["n_machines"], &said["groups"][0]["n_machines"]), (&3.into(), &3.into()));
+    }
 }
