@@ -5,6 +5,9 @@
     local both = std.join(',', [it for it in [config.selector, labels] if it != '']);
     if both == '' then name else '%s{%s}' % [name, both],
   local rate(name, labels, over='10m') = 'rate(%s[%s])' % [of(name, labels), over],
+  // Two runs of fullclock-metrics.timer, with the delay that it adds at random: in a shorter time counters of the textfile may stand still
+  // although they rise, and a state may be that of one run.
+  local two_runs = '25m',
   // A line of the ledger as a share of the time of all CPUs.
   local share(line) =
     'sum without (line) (%s) / sum without (line) (%s)' % [
@@ -38,7 +41,7 @@
           alert(
             'FullclockFindings',
             'max by (job, instance, id) (%s) > 0' % of('fullclock_finding', 'severity=~"high|critical"'),
-            '15m',
+            two_runs,
             'warning',
             '{{ $labels.instance }}: {{ $labels.id }} slows the CPUs',
             '`fullclock explain {{ $labels.id }}` says why it matters, `fullclock audit` how to fix it.',
@@ -83,12 +86,14 @@
           // kernel has counted since boot, which can be less than what the one before had added up.
           alert(
             'FullclockThrottled',
-            '%s > 0.01 unless on (job, instance) (changes(%s[10m]) > 0 or changes(%s[10m]) > 0)' % [
-              rate('fullclock_throttle_seconds_total', 'level="package"'),
+            '%s > 0.01 unless on (job, instance) (changes(%s[%s]) > 0 or changes(%s[%s]) > 0)' % [
+              rate('fullclock_throttle_seconds_total', 'level="package"', two_runs),
               of('fullclock_online_cpus'),
+              two_runs,
               of('fullclock_start_time_seconds'),
+              two_runs,
             ],
-            '10m',
+            two_runs,
             'warning',
             '{{ $labels.instance }}: packages are throttled by heat {{ $value | humanizePercentage }} of the time, added up',
             'Look at fans, air and the power limit; `fullclock watch` shows which package.',

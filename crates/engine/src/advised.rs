@@ -46,16 +46,15 @@ pub fn looked_at(
 pub struct Look<'a> {
     /// How long it takes.
     pub time: Duration,
-    /// Ends it early: what was seen until then counts.
-    pub interrupt: &'a Interrupt,
-    /// Is told what it costs the host, before it begins.
-    pub tell: &'a mut dyn FnMut(&Cost),
+    /// Is told what it costs the host, before it begins, and returns what ends it early: what was seen until then counts. Until then the
+    /// user's wish to stop ends the program, as that of any audit.
+    pub begin: &'a mut dyn FnMut(&Cost) -> Result<Interrupt>,
 }
 
 /// The same of the running machine, after a look at the clocks of its CPUs, and at what would show which of several causes holds them
 /// down. Nothing is written, so that no log is cleared.
 ///
-/// Errors: the source holds no host.
+/// Errors: the source holds no host; the look cannot begin.
 pub fn watched(
     source: &dyn Source,
     name: &str,
@@ -63,7 +62,7 @@ pub fn watched(
     today: &str,
     look: Look<'_>,
 ) -> Result<(HostView, Audit)> {
-    let Look { time, interrupt, tell } = look;
+    let Look { time, begin } = look;
     let answered = Answered::new(source);
     let mut host = host::view(&answered);
     refuse_nothing(&answered, name)?;
@@ -71,7 +70,7 @@ pub fn watched(
     host.advisories = config.advisories.clone();
     let open = rules::diagnosis::sights(&rules::audit::audit(&host));
     let watch = Watch::of(&host, &open, time);
-    tell(&watch.cost());
+    let interrupt = begin(&watch.cost())?;
     if !watch.is_empty() {
         watch.run(&answered, &mut host, &mut |time| interrupt.wait(time));
     }
@@ -100,4 +99,30 @@ pub fn audit_of_site(
     let mut audit = audit(source, host);
     audit.suppress(&config.ignored, today);
     audit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use host::Captured;
+
+    #[test]
+    fn nothing_listens_before_the_host_is_read_and_what_cannot_begin_is_an_error() {
+        let look = |begin: &mut dyn FnMut(&Cost) -> Result<Interrupt>, text: &str| {
+            let captured = Captured::excerpt(text).unwrap();
+            let look = Look { time: Duration::from_millis(50), begin };
+            let seen = watched(&captured, "db", &Config::default(), "2026-11-27", look);
+            seen.map(|_| ()).map_err(|error| error.to_string())
+        };
+        let mut n_begun = 0;
+        let mut begin = |_: &Cost| {
+            n_begun += 1;
+            anyhow::bail!("no signals")
+        };
+        let nothing = look(&mut begin, "").unwrap_err();
+        assert!(!nothing.contains("signals"), "a host that is none is not looked at: {nothing}");
+        let host = "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\n";
+        assert_eq!(look(&mut begin, host), Err("no signals".to_owned()));
+        assert_eq!(n_begun, 1);
+    }
 }

@@ -3,6 +3,7 @@
 use crate::advised;
 use host::Live;
 use rules::audit::Audit;
+use rules::config::Config;
 use rules::pasted::{self, Explanation};
 
 /// What a pasted text means.
@@ -13,23 +14,25 @@ pub struct Pasted {
     pub audit: Option<Audit>,
 }
 
-/// Explains all that is recognised in a text.
-pub fn pasted(text: &str) -> Pasted {
+/// Explains all that is recognised in a text, by the configuration of a site on this day.
+pub fn pasted(text: &str, config: &Config, today: &str) -> Pasted {
     let text = facts::pasted::cleaned(text);
     let read = host::pasted::read(&text);
-    let view = host::view(&read.host);
+    let mut view = host::view(&read.host);
     let mut found = pasted::explain(&text, &view);
-    let audit = (!read.outputs.is_empty()).then(|| advised::audit(&read.host, &view));
+    let audit = (!read.outputs.is_empty())
+        .then(|| advised::audit_of_site(&read.host, &mut view, config, today));
     if let Some(audit) = &audit {
         found.extend(pasted::audited(&read.outputs, audit));
     }
     Pasted { explanations: pasted::in_order(found), audit }
 }
 
-/// The audit of the running machine, without a question to its management controller and without a look: for a word on one check.
-pub fn this_machine() -> Audit {
+/// The audit of the running machine by the configuration of its site, without a question to its management controller and without a
+/// look: for a word on one check.
+pub fn this_machine(config: &Config, today: &str) -> Audit {
     let source = Live::this_machine();
-    advised::audit(&source, &host::view(&source))
+    advised::audit_of_site(&source, &mut host::view(&source), config, today)
 }
 
 #[cfg(test)]

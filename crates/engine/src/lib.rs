@@ -8,6 +8,7 @@ pub mod agent;
 pub mod bench;
 pub mod change;
 pub mod clock;
+pub mod controller;
 pub mod copies;
 pub mod earlier;
 mod event;

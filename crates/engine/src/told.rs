@@ -2,14 +2,12 @@
 
 use crate::sampling::{SpeedProbe, Yardstick};
 use facts::counters::{Counters, Family};
-use facts::{CpuSet, Fact, HostView, Missing, Why};
+use facts::{CpuSet, HostView};
 use host::counters::{Sampler, Wanted};
 use host::{Live, Source};
 use rules::host_labels::BOOT;
 use rules::interval::Interval;
 use rules::totals::{COUNTERS, Totals};
-use std::sync::mpsc;
-use std::thread::Builder;
 use std::time::Duration;
 
 /// The label that says which boot of which machine this is: the beginning of the kernel's random id of it, which is no secret, and long
@@ -48,8 +46,9 @@ fn sampled(live: Live, host: &HostView) -> Counters {
 /// How long it is watched which CPUs are idle, before one of them is probed.
 const WATCHED: Duration = Duration::from_millis(200);
 
-/// The speed of an idle CPU of this machine over that at the nominal clock; takes a quarter of a second, of which 50 ms on that CPU.
-/// `None` where no CPU is idle, or nothing is known of the nominal clock.
+/// The speed of idle CPUs of this machine over that at the nominal clock, of several packages the slowest; takes a quarter of a second, of
+/// which 50 ms on an idle CPU, and 50 ms more for each other package and each of two other CPUs where one is low. `None` where no CPU is
+/// idle, or nothing is known of the nominal clock.
 pub fn speed(host: &HostView) -> Option<f64> {
     let mut yardstick = Yardstick::of(host);
     let wanted = Wanted {
@@ -66,29 +65,9 @@ pub fn speed(host: &HostView) -> Option<f64> {
     let mut after = before.clone();
     sampler.sample(&mut after);
     let mut probe = SpeedProbe::new(true);
-    probe.look(&Interval { host, before: &before, after: &after });
-    Some(probe.slowest()?.share_of(yardstick.clock()?))
-}
-
-/// How long the management controller has to say what its firmware is. One that hangs would keep its driver for half a minute.
-const PATIENCE: Duration = Duration::from_secs(2);
-
-/// The version of the management controller's firmware: one question to it, through its driver.
-pub fn bmc_firmware() -> Fact<String> {
-    let (sender, answer) = mpsc::channel();
-    let ask = move || {
-        // Whoever asked may be gone by now.
-        sender.send(host::bmc_firmware(&Live::this_machine())).ok();
-    };
-    let failed = |why: &str| Missing {
-        what: "the firmware of the management controller".to_owned(),
-        why: Why::Failed(why.to_owned()),
-    };
-    Builder::new()
-        .name("controller".to_owned())
-        .spawn(ask)
-        .map_err(|error| failed(&error.to_string()))?;
-    answer.recv_timeout(PATIENCE).unwrap_or_else(|_| Err(failed("no answer within 2 s")))
+    let nominal = yardstick.clock();
+    probe.look_everywhere(&Interval { host, before: &before, after: &after }, nominal);
+    Some(probe.slowest()?.share_of(nominal?))
 }
 
 #[cfg(test)]

@@ -68,8 +68,10 @@ pub struct Cost {
     pub n_clocks: usize,
     /// So many registers are read `n_readings` times each; each reading interrupts the CPU that is asked.
     pub n_registers: usize,
-    /// How often each register is read.
+    /// How often each of these registers is read.
     pub n_readings: usize,
+    /// So many registers that count are read twice; each reading interrupts the CPU that is asked.
+    pub n_counts: usize,
     /// So many cores, packages and policies have files that are read twice.
     pub n_files: usize,
     /// CPUs that are kept free of interruptions, and of which no register is read.

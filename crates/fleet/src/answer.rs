@@ -22,11 +22,15 @@ pub struct Answer {
     pub groups: Vec<Group>,
     /// Machines below their peers, in the order of what they lose, the most first.
     pub slow: Vec<Slow>,
+    /// Machines far below the few peers that they have, the most first: of groups of three or four, of which nothing can be tested, so that
+    /// nothing says how often that is wrong.
+    pub suspects: Vec<Suspect>,
     /// What explains them, the one that holds most of what is lost first.
     pub explanations: Vec<Explanation>,
     /// How many values and pairs of values were looked at for them. Chance alone finds an explanation among them in one fleet of 100.
     pub searched: usize,
-    /// What slow machines have and their peers lack: of each explanation, and of the slowest machines that nothing explains.
+    /// What slow machines have and their peers lack: of each explanation, of the slowest machines that nothing explains, and of
+    /// suspects.
     pub contrasts: Vec<Contrast>,
     /// The share of the accused machines that is wrong at most, on average (false discovery rate).
     pub false_share: f64,
@@ -75,6 +79,19 @@ pub struct Slow {
     pub spreads: f64,
     /// The index in [`Answer::explanations`] of what explains it.
     pub explained_by: Option<usize>,
+}
+
+/// A machine far below the few peers that it has: by 20 % or more below each, while these are nearer to each other.
+#[derive(Clone, Copy, Debug)]
+pub struct Suspect {
+    /// Its index.
+    pub machine: usize,
+    /// The index of its group in [`Answer::groups`].
+    pub group: usize,
+    /// Its figure.
+    pub value: f64,
+    /// What it lacks of the middle one of its peers, as a share.
+    pub lost: f64,
 }
 
 /// One value, or a pair of values, that slow machines have and their peers lack.

@@ -1,11 +1,12 @@
 //! From machines to an answer.
 
-use crate::answer::{Answer, Contrast, Explanation, Group, Slow, Subject, TooFew};
+use crate::answer::{Answer, Contrast, Explanation, Group, Slow, Subject, Suspect, TooFew};
 use crate::cohort::FALSE;
 use crate::columns::{Column, columns};
 use crate::contrast::contrast;
 use crate::eligible::{eligible, is_identity};
 use crate::explain::{Found, explain};
+use crate::few::far_below;
 use crate::healthy::LEAST;
 use crate::machine::Machine;
 use crate::peers::Peers;
@@ -46,7 +47,8 @@ pub fn judge(machines: &[Machine], question: &Question) -> Answer {
         .enumerate()
         .map(|it| work.explanation(it, &slow, n_held as f64 / searched as f64))
         .collect();
-    let contrasts = work.contrasts(&held, &explanations, &slow);
+    let suspects = work.suspects();
+    let contrasts = work.contrasts(&held, &explanations, &slow, &suspects);
     let mut names = HashSet::new();
     Answer {
         figure: question.figure,
@@ -57,6 +59,7 @@ pub fn judge(machines: &[Machine], question: &Question) -> Answer {
         namesakes: machines.iter().filter(|it| !names.insert(&it.name)).count(),
         groups: (0..peers.groups.len()).map(|it| work.group(it)).collect(),
         slow,
+        suspects,
         explanations,
         searched,
         contrasts,
@@ -137,6 +140,17 @@ impl Work<'_> {
         slow.collect()
     }
 
+    fn suspects(&self) -> Vec<Suspect> {
+        let groups = self.peers.groups.iter().enumerate();
+        let suspects = groups.filter_map(|(group, members)| {
+            let (machine, lost) = far_below(members, &self.peers.values)?;
+            Some(Suspect { machine, group, value: self.peers.values[machine].exp(), lost })
+        });
+        let mut suspects: Vec<Suspect> = suspects.collect();
+        suspects.sort_by(|a, b| b.lost.total_cmp(&a.lost).then(a.machine.cmp(&b.machine)));
+        suspects
+    }
+
     fn group(&self, group: usize) -> Group {
         let members = &self.peers.groups[group];
         let healthy = self.scene.healthy[group];
@@ -183,6 +197,7 @@ impl Work<'_> {
         held: &[Held],
         explanations: &[Explanation],
         slow: &[Slow],
+        suspects: &[Suspect],
     ) -> Vec<Contrast> {
         let is_telling: Vec<bool> =
             (self.columns.iter()).map(|it| !self.peers.is_shared(it) && !is_identity(it)).collect();
@@ -203,6 +218,12 @@ impl Work<'_> {
             let telling = contrast(self.columns, &[it.machine], &peers.collect::<Vec<_>>(), |it| {
                 is_telling[it]
             });
+            contrasts.push(Contrast { of: Subject::Machine(it.machine), telling });
+        }
+        for it in suspects.iter().take(MOST_ALONE) {
+            let members = self.peers.groups[it.group].ascending.iter().copied();
+            let peers: Vec<usize> = members.filter(|peer| *peer != it.machine).collect();
+            let telling = contrast(self.columns, &[it.machine], &peers, |it| is_telling[it]);
             contrasts.push(Contrast { of: Subject::Machine(it.machine), telling });
         }
         contrasts.retain(|it| !it.telling.is_empty());

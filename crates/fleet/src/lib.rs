@@ -14,6 +14,7 @@ mod differences;
 mod eligible;
 mod evidence;
 mod explain;
+mod few;
 #[cfg(test)]
 mod fixture;
 mod healthy;
@@ -28,7 +29,7 @@ mod slow;
 mod tail;
 mod trimmed;
 
-pub use answer::{Answer, Contrast, Explanation, Group, Slow, Subject, Telling, TooFew};
+pub use answer::{Answer, Contrast, Explanation, Group, Slow, Subject, Suspect, Telling, TooFew};
 pub use comparison::{Comparison, Untold, compared};
 pub use differences::{Difference, differences};
 pub use judge::judge;

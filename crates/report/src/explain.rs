@@ -5,7 +5,7 @@ use crate::document::{Block, Document, Text};
 use crate::documentation;
 use crate::relations::paragraphs;
 use facts::pasted::OUTPUTS;
-use rules::audit::Audit;
+use rules::audit::{Audit, Suppressed};
 use rules::diagnosis::{self, Chain};
 use rules::documentation::Entry;
 use rules::pasted::Explanation;
@@ -44,12 +44,17 @@ pub fn entry(first: &Entry, others: &[Entry]) -> Document {
     document
 }
 
-/// The same, with what the diagnosis of a host says of findings of that check.
+/// The same, with what the diagnosis of a host says of findings of that check, and what its site has decided about them.
 pub fn entry_here(first: &Entry, others: &[Entry], audit: &Audit) -> Document {
     let mut document = entry(first, others);
     let chains = diagnosis::chains(audit);
     let of_check = chains.iter().filter(|it| it.links().any(|link| link.check.id == first.id));
-    let here: Vec<String> = of_check.map(sentences).collect();
+    let suppressed = audit.suppressed.iter().filter(|it| it.check.id == first.id);
+    let suppressed = suppressed.map(|Suppressed { finding, by, .. }| {
+        let (message, until, because) = (&finding.message, &by.until, &by.because);
+        format!("{message}. The configuration suppresses it until {until}: {because}")
+    });
+    let here: Vec<String> = of_check.map(sentences).chain(suppressed).collect();
     if !here.is_empty() {
         document.heading("On this machine");
         here.iter().for_each(|it| document.paragraph(Text::sentence(it)));
@@ -151,5 +156,32 @@ pub fn unknown(subject: &str) -> String {
         None => format!(
             "fullclock does not know {shown:?}: `fullclock explain` lists the ids, `fullclock explain --help` the lines"
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::every_form::text;
+    use rules::config::Config;
+
+    #[test]
+    fn what_the_site_has_decided_about_a_finding_is_said_of_its_check() {
+        let policy = "/sys/devices/system/cpu/cpufreq/policy0";
+        let host = format!(
+            "//- /sys/devices/system/cpu/online\n0\n//- {policy}/scaling_driver\nacpi-cpufreq\n\
+             //- {policy}/scaling_governor\npowersave\n//- {policy}/affected_cpus\n0\n"
+        );
+        let host = host::view(&host::Captured::excerpt(&host).unwrap());
+        let mut audit = rules::audit::audit(&host);
+        let found = documentation::find("slow-governor");
+        let (first, others) = found.split_first().unwrap();
+        let said = |audit: &Audit| text(&entry_here(first, others, audit), 10_000);
+        assert!(said(&audit).contains("On this machine") && !said(&audit).contains("suppresses"));
+        let ignored =
+            "ignore = [{ id = \"slow-governor\", until = 2999-12-31, because = \"saves power\" }]";
+        audit.suppress(&Config::parse("config.toml", ignored).unwrap().ignored, "2026-11-27");
+        let said = said(&audit);
+        assert!(said.contains("The configuration suppresses it until 2999-12-31: saves power"));
     }
 }

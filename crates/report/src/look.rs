@@ -11,9 +11,13 @@ pub fn cost(cost: &Cost) -> String {
         let cpus = counted(cost.n_clocks as u64, "CPU");
         parts.push(format!("the counters of the clock of {cpus} twice"));
     }
-    if cost.n_registers > 0 {
-        let registers = counted(cost.n_registers as u64, "register");
-        parts.push(format!("{registers} {} times", cost.n_readings));
+    for (n, times) in [
+        (cost.n_registers, format!("{} times", cost.n_readings)),
+        (cost.n_counts, "twice".to_owned()),
+    ] {
+        if n > 0 {
+            parts.push(format!("{} {times}", counted(n as u64, "register")));
+        }
     }
     if cost.n_files > 0 {
         let counters = counted(cost.n_files as u64, "other counter");
@@ -23,7 +27,7 @@ pub fn cost(cost: &Cost) -> String {
         return "no counter here shows more in a look: --look adds nothing".to_owned();
     }
     let mut text = format!("looks for {}: reads {}", time(cost.time), parts.join(", "));
-    if cost.n_clocks + cost.n_registers > 0 {
+    if cost.n_clocks + cost.n_registers + cost.n_counts > 0 {
         text += "; each reading of a counter of the clock or a register interrupts its CPU";
     }
     if !cost.left_alone.is_empty() {
@@ -46,13 +50,19 @@ mod tests {
             n_clocks: 14,
             n_registers: 9,
             n_readings: 21,
+            n_counts: 1,
             n_files: 10,
             left_alone: CpuSet::parse_list("2-3").unwrap(),
         };
         assert_eq!(
             cost(&all),
-            "looks for 2 s: reads the counters of the clock of 14 CPUs twice, 9 registers 21 times, 10 other counters twice; \
+            "looks for 2 s: reads the counters of the clock of 14 CPUs twice, 9 registers 21 times, 1 register twice, 10 other counters twice; \
              each reading of a counter of the clock or a register interrupts its CPU; CPUs 2-3, kept free of interruptions, are not interrupted"
+        );
+        let counts = Cost { time: Duration::from_secs(2), n_counts: 2, ..Cost::default() };
+        assert_eq!(
+            cost(&counts),
+            "looks for 2 s: reads 2 registers twice; each reading of a counter of the clock or a register interrupts its CPU"
         );
         let none = Cost { time: Duration::from_millis(50), ..Cost::default() };
         assert_eq!(cost(&none), "no counter here shows more in a look: --look adds nothing");

@@ -208,6 +208,7 @@ mod tests {
             contrasts: vec![],
             groups: vec![],
             slow: vec![],
+            suspects: vec![],
             explanations: vec![],
             false_share: 0.01,
             tested: 0,

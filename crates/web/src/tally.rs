@@ -44,7 +44,7 @@ impl Tally {
         let interval = watched.interval();
         let totals = Totals::since_boot(interval.host, interval.after, by_cpu);
         let online = watched.online().clone();
-        let mut host = host_labels(interval.host, &engine::told::bmc_firmware());
+        let mut host = host_labels(interval.host, &engine::controller::firmware());
         host.push(engine::told::boot(&Live::this_machine()));
         Tally {
             host,
@@ -58,8 +58,8 @@ impl Tally {
     pub(super) fn sample(&self, watched: &mut Watched, clocks: &mut Clocks) -> Reading {
         let reading = watched.sample();
         let interval = watched.interval();
-        clocks.speed.look(&interval);
         let nominal = clocks.yardstick.clock();
+        clocks.speed.look(&interval, nominal);
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         counted.totals.add(&interval, &reading, nominal);
         counted.online.clone_from(&reading.cpus);

@@ -19,6 +19,7 @@ mod controller;
 mod counters;
 mod cpu_sets;
 mod cpuinfo;
+mod fleet;
 mod interrupts;
 mod kernel_config;
 mod msrs;
@@ -54,6 +55,7 @@ pub const TARGETS: &[Target] = &[
     parser("counters", counters::run),
     parser("cpu_sets", cpu_sets::run),
     parser("cpuinfo", cpuinfo::run),
+    parser("fleet", fleet::run),
     parser("interrupts", interrupts::run),
     parser("kernel_config", kernel_config::run),
     audit("msrs", msrs::run),

@@ -154,8 +154,8 @@ macro_rules! replays {
 }
 
 replays! {
-    archive boot_line capture cgroups controller counters cpu_sets cpuinfo interrupts kernel_config
-    msrs pasted peers processes recording results tape trace values
+    archive boot_line capture cgroups controller counters cpu_sets cpuinfo fleet interrupts
+    kernel_config msrs pasted peers processes recording results tape trace values
 }
 
 #[test]

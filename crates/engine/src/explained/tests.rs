@@ -1,9 +1,15 @@
 //! Outputs of other programs, each with a fault and without one.
 
-use super::pasted;
+use super::Pasted;
 use facts::pasted::{self as outputs, Output};
+use rules::config::Config;
 
 mod outputs_of_hosts;
+
+/// Without a configuration.
+fn pasted(text: &str) -> Pasted {
+    super::pasted(text, &Config::default(), "2026-11-27")
+}
 
 /// Each line that is said of a text, after the name of the output it belongs to.
 fn said(text: &str) -> String {

@@ -7,6 +7,7 @@ mod speed;
 pub use schedule::Taping;
 pub use speed::{SpeedProbe, Yardstick};
 
+use crate::measure::costs::open_to_us;
 use crate::measure::hearing::Ear;
 use crate::measure::server_view::ServerView;
 use anyhow::{Context, Result};
@@ -18,7 +19,7 @@ use host::probe::Loads;
 use host::tape::{Reader, RecordError, Writer};
 use rules::audit::Audit;
 use rules::interval::Interval;
-use rules::watch::{Machine, Probing, Reading, View, due};
+use rules::watch::{KnownClocks, Machine, Probing, Reading, View, due};
 use schedule::Sampling;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -48,6 +49,8 @@ pub struct Watched {
     before: Sample,
     after: Sample,
     turn: usize,
+    /// What was probed lately, for the ledgers.
+    known: KnownClocks,
     loads: Loads,
     /// What listens to a client.
     ear: Option<Ear>,
@@ -78,6 +81,7 @@ impl Watched {
             before: Counters::unread().into(),
             after: Counters::unread().into(),
             turn: 0,
+            known: KnownClocks::default(),
             loads: Loads::new(),
             ear: None,
             server: None,
@@ -136,8 +140,9 @@ impl Watched {
         self.after.client = client;
         let (server, of_server) = self.server.as_ref().map(ServerView::take).unzip();
         self.after.server = server;
-        let Watched { host, before, after, .. } = self;
-        let mut reading = Reading::between(host, before, after, self.cpus.as_ref(), &self.view);
+        let Watched { host, before, after, known, .. } = self;
+        let mut reading =
+            Reading::between(host, before, after, self.cpus.as_ref(), &self.view, known);
         if self.view.clock_probe && self.probing != Probing::Needless {
             reading.insert_clocks(&after.clocks);
         }
@@ -158,6 +163,13 @@ impl Watched {
         let shown = self.cpus.as_ref().map_or(after.online.clone(), |it| it.and(&after.online));
         self.turn = self.turn.wrapping_add(1);
         let clocks = clocks::probe(&due(self.probing, &interval, &shown), self.turn);
+        let at_ns = after.at.raw_ns;
+        self.known.add(at_ns, &clocks);
+        if self.probing == Probing::Busy && self.view.ledger.is_some() {
+            let little = self.known.due(&interval, &shown);
+            let little = open_to_us(&self.host, &little).unwrap_or_default();
+            self.known.add(at_ns, &clocks::probe(&little, self.turn));
+        }
         if self.sampling.is_recorded() {
             let probing = match self.probing {
                 Probing::Needless => Probing::Busy,
@@ -183,6 +195,7 @@ pub struct Replay {
     cpus: Option<CpuSet>,
     view: View,
     before: Option<Sample>,
+    known: KnownClocks,
     /// What was wrong with the recording since the last reading.
     damage: Vec<String>,
 }
@@ -193,8 +206,16 @@ impl Replay {
         let reader = Reader::open(path)?;
         let host = host::view(reader.host());
         let path = path.to_owned();
-        let mut replay =
-            Replay { path, host, reader, cpus, view, before: None, damage: Vec::new() };
+        let mut replay = Replay {
+            path,
+            host,
+            reader,
+            cpus,
+            view,
+            before: None,
+            known: KnownClocks::default(),
+            damage: Vec::new(),
+        };
         if !replay.reader.has_host() {
             let lost = "the description of the host is damaged: every fact about it is missing";
             replay.damage.push(lost.to_owned());
@@ -215,7 +236,9 @@ impl Replay {
         let after = self.sample()?;
         let before = self.before.as_ref()?;
         let cpus = self.cpus.as_ref();
-        let mut reading = Reading::between(&self.host, before, &after, cpus, &self.view);
+        self.known.add(after.counters.at.raw_ns, &after.clocks);
+        let mut reading =
+            Reading::between(&self.host, before, &after, cpus, &self.view, &self.known);
         if self.view.clock_probe && !after.clocks.is_empty() {
             reading.insert_clocks(&after.clocks);
         }

@@ -2,7 +2,9 @@
 //!
 //! A chain of one-cycle instructions of which each needs the one before (`host::probe::clock`) keeps an idle CPU busy for 50 ms: long
 //! enough for every governor to give it a clock, and for hundreds of periods of clock modulation. The median of five windows counts,
-//! so the first, in which the clock may still rise, does not. CPUs of all packages take turns.
+//! so the first, in which the clock may still rise, does not. Packages take turns, and so do the CPUs of each. Where a CPU is below the
+//! nominal clock, two more of its package are probed, and the middle one counts: a CPU that is slow for a reason of its own does not make
+//! the machine slow.
 
 use crate::clock::now;
 use crate::measure::costs::open_to_us;
@@ -13,7 +15,7 @@ use rules::interval::Interval;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// A probe takes this part of one CPU at most: after one of 50 ms there is none for 500 s.
+/// Probes take this part of one CPU at most: after one of 50 ms there is none for 500 s, after three there is none for 1500 s.
 const MOST_OF_A_CPU: f64 = 0.0001;
 
 /// Where a CPU cannot be probed, the next is tried no sooner.
@@ -25,6 +27,12 @@ const FORGOTTEN_AFTER: u32 = 4;
 /// A CPU is idle that was busy for less of the interval, in percent, as were all of its core.
 const IDLE: f64 = 5.0;
 
+/// So many CPUs are probed where the first is low.
+const PROBED: usize = 3;
+
+/// What is below this share of the nominal clock is low: a chain at that clock is a percent slower, for its loop and the kernel's tick.
+const LOW: f64 = 0.97;
+
 /// Probes idle CPUs, seldom.
 pub struct SpeedProbe {
     is_on: bool,
@@ -33,9 +41,22 @@ pub struct SpeedProbe {
     seen: BTreeMap<u32, Seen>,
 }
 
+/// What was seen of a package.
 struct Seen {
     clock: Hertz,
     at: Instant,
+    /// The CPU that was probed last.
+    last: u32,
+}
+
+/// What a few probes came to.
+#[derive(Debug, PartialEq)]
+struct Probed {
+    clock: Hertz,
+    /// How long all of them took.
+    took: Duration,
+    /// The CPU that was probed last.
+    last: u32,
 }
 
 impl SpeedProbe {
@@ -44,25 +65,37 @@ impl SpeedProbe {
         SpeedProbe { is_on, due: now(), wait: AGAIN, seen: BTreeMap::new() }
     }
 
-    /// Probes a CPU that was idle in the interval, where that is due; takes 50 ms then.
-    pub fn look(&mut self, interval: &Interval) {
+    /// Probes a package with CPUs that were idle in the interval, where that is due: the one that was seen longest ago, or never. Takes 50
+    /// ms then, and three times as long where the clock is below the `nominal` one.
+    pub fn look(&mut self, interval: &Interval, nominal: Option<Hertz>) {
         if !self.is_on || self.due > now() {
             return;
         }
         self.due = now() + AGAIN;
-        let idle = idle(interval.host, &busy(interval));
-        // The package that was seen longest ago, or never.
-        let package = |cpu: u32| interval.host.topology.package_leader(cpu);
-        let open = open_to_us(interval.host, &idle).unwrap_or_default();
-        let Some(cpu) = open.iter().min_by_key(|cpu| self.seen.get(&package(*cpu)).map(|it| it.at))
-        else {
-            return;
-        };
-        if let Ok(reading) = probe(cpu) {
-            let took = Duration::from_nanos(reading.took_ns);
+        let packages = packages(interval);
+        let seen = |package: &u32| self.seen.get(package).map(|it| it.at);
+        if let Some(package) = packages.keys().copied().min_by_key(seen) {
+            self.look_at(package, &packages, nominal);
+        }
+    }
+
+    /// Probes every package with CPUs that were idle in the interval.
+    pub fn look_everywhere(&mut self, interval: &Interval, nominal: Option<Hertz>) {
+        let packages = packages(interval);
+        packages.keys().for_each(|it| self.look_at(*it, &packages, nominal));
+    }
+
+    fn look_at(&mut self, package: u32, packages: &Packages, nominal: Option<Hertz>) {
+        let idle = packages.get(&package).map(Vec::as_slice).unwrap_or_default();
+        // Those after the last one, which is where it goes on.
+        let last = self.seen.get(&package).map(|it| it.last);
+        let next = idle.partition_point(|cpu| last.is_some_and(|last| *cpu <= last));
+        let (before, from) = idle.split_at(next);
+        if let Some(Probed { clock, took, last }) = probed(&[from, before].concat(), nominal, probe)
+        {
             self.wait = took.div_f64(MOST_OF_A_CPU);
             self.due = now() + self.wait;
-            self.seen.insert(package(cpu), Seen { clock: reading.median, at: now() });
+            self.seen.insert(package, Seen { clock, at: now(), last });
         }
     }
 
@@ -73,6 +106,40 @@ impl SpeedProbe {
         let lately = self.seen.values().filter(|it| it.at.elapsed() <= oldest);
         lately.map(|it| it.clock).min()
     }
+}
+
+/// Idle CPUs that may be probed, in order, by their packages.
+type Packages = BTreeMap<u32, Vec<u32>>;
+
+fn packages(interval: &Interval) -> Packages {
+    let idle = idle(interval.host, &busy(interval));
+    let mut packages = Packages::new();
+    for cpu in open_to_us(interval.host, &idle).unwrap_or_default().iter() {
+        packages.entry(interval.host.topology.package_leader(cpu)).or_default().push(cpu);
+    }
+    packages
+}
+
+/// The clock of the first of these CPUs; where that is low, the middle one of the first three, or the higher of two. `None` where none of
+/// the first three can be probed.
+fn probed(
+    cpus: &[u32],
+    nominal: Option<Hertz>,
+    mut probe: impl FnMut(u32) -> Fact<ClockReading>,
+) -> Option<Probed> {
+    let (mut clocks, mut took, mut last) = (Vec::new(), Duration::ZERO, 0);
+    for &cpu in cpus.iter().take(PROBED) {
+        let Ok(reading) = probe(cpu) else { continue };
+        clocks.push(reading.median);
+        took += Duration::from_nanos(reading.took_ns);
+        last = cpu;
+        let is_low = nominal.is_some_and(|it| reading.median.share_of(it) < LOW);
+        if clocks.len() == 1 && !is_low {
+            break;
+        }
+    }
+    clocks.sort_unstable();
+    Some(Probed { clock: *clocks.get(clocks.len() / 2)?, took, last })
 }
 
 /// Probes one CPU for 50 ms.
@@ -143,8 +210,51 @@ mod tests {
         let mut probe = SpeedProbe::new(false);
         let host = host::view(&host::Captured::excerpt("").unwrap());
         let counters = facts::counters::Counters::unread();
-        probe.look(&Interval { host: &host, before: &counters, after: &counters });
+        probe.look(&Interval { host: &host, before: &counters, after: &counters }, None);
         assert!(probe.slowest().is_none() && probe.seen.is_empty());
+    }
+
+    /// Probes of CPUs with these clocks in MHz, 0 being one that cannot be probed; and the CPUs that were.
+    fn probed_of(mhz: &[u64], nominal: Option<u64>) -> (Option<u64>, Vec<u32>) {
+        let cpus: Vec<u32> = (0..).take(mhz.len()).collect();
+        let mut asked = Vec::new();
+        let probe = |cpu: u32| {
+            asked.push(cpu);
+            let clock = Hertz(mhz[cpu as usize] * 1_000_000);
+            if clock.0 == 0 {
+                return Err(facts::Missing::absent("a clock"));
+            }
+            Ok(ClockReading {
+                cpu,
+                best: clock,
+                median: clock,
+                mean: clock,
+                spread: 0.0,
+                disagreement: 0.0,
+                windows: 5,
+                rejected: 0,
+                at_ns: 0,
+                took_ns: 50_000_000,
+            })
+        };
+        let found = probed(&cpus, nominal.map(|it| Hertz(it * 1_000_000)), probe);
+        let n_probed = asked.iter().filter(|cpu| mhz[**cpu as usize] > 0).count() as u32;
+        if let Some(found) = &found {
+            assert_eq!(found.took, Duration::from_millis(50) * n_probed);
+        }
+        (found.map(|it| it.clock.0 / 1_000_000), asked)
+    }
+
+    #[test]
+    fn one_slow_cpu_makes_no_slow_machine_and_one_that_is_not_slow_is_enough() {
+        assert_eq!(probed_of(&[3000, 700, 700], Some(2500)), (Some(3000), vec![0]));
+        assert_eq!(probed_of(&[700, 3000, 3100, 9], Some(2500)), (Some(3000), vec![0, 1, 2]));
+        assert_eq!(probed_of(&[700, 690, 3100], Some(2500)), (Some(700), vec![0, 1, 2]));
+        assert_eq!(probed_of(&[700, 3000], Some(2500)), (Some(3000), vec![0, 1]));
+        assert_eq!(probed_of(&[700], Some(2500)), (Some(700), vec![0]));
+        assert_eq!(probed_of(&[0, 3000, 700], Some(2500)), (Some(3000), vec![0, 1]));
+        assert_eq!(probed_of(&[0, 0, 0, 3000], Some(2500)), (None, vec![0, 1, 2]));
+        assert_eq!(probed_of(&[700, 3000], None), (Some(700), vec![0]), "nothing says what is low");
     }
 
     #[test]
@@ -160,6 +270,7 @@ mod tests {
         let seen = |mhz: u64, ago: u64| Seen {
             clock: Hertz(mhz * 1_000_000),
             at: now() - Duration::from_secs(ago),
+            last: 0,
         };
         probe.seen = BTreeMap::from([(0, seen(3000, 0)), (1, seen(800, 2)), (2, seen(400, 60))]);
         assert_eq!(probe.slowest(), Some(Hertz(800_000_000)));

@@ -95,11 +95,13 @@ fn watch(arguments: &Arguments, time: Duration) -> Result<(HostView, Audit, Stri
         );
     }
     let config = config::of_host(arguments)?;
-    let interrupt = Interrupt::listen()?;
     let (source, name) = super::open_with_controller(arguments)?;
     let today = config::today(arguments.began);
-    let mut tell = |cost: &Cost| output::note(&arguments.output, &report::look::cost(cost));
-    let look = Look { time, interrupt: &interrupt, tell: &mut tell };
+    let mut begin = |cost: &Cost| {
+        output::note(&arguments.output, &report::look::cost(cost));
+        Interrupt::listen()
+    };
+    let look = Look { time, begin: &mut begin };
     let (host, audit) = advised::watched(&*source, &name, &config, &today, look)?;
     Ok((host, audit, name))
 }

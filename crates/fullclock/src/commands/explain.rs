@@ -2,6 +2,7 @@
 
 use crate::cli::Arguments;
 use crate::complete;
+use crate::config;
 use crate::head::head;
 use crate::result::ResultArguments;
 use anyhow::{Context, Result, bail};
@@ -9,6 +10,8 @@ use clap::Args;
 use clap_complete::engine::ArgValueCandidates;
 use engine::explained;
 use report::{documentation, explain, json};
+use rules::audit::Audit;
+use rules::config::Config;
 use rules::diagnosis::parts::part_of;
 use std::io::Read;
 use std::process::ExitCode;
@@ -42,14 +45,23 @@ pub(super) fn run(arguments: &Arguments, options: &ExplainOptions) -> Result<Exi
     } else if let [first, others @ ..] = &*documentation::find(subject.trim()) {
         // Whether it is found here is known in some milliseconds; other entries are about no host.
         let is_of_host = first.list == "check" && part_of(first.id).is_some();
-        let here = is_of_host.then(explained::this_machine);
+        let this_machine = || -> Result<Audit> {
+            let config = config::read(&arguments.config)?.config;
+            Ok(explained::this_machine(&config, &config::today(arguments.began)))
+        };
+        let here = is_of_host.then(this_machine).transpose()?;
         match (format, &here) {
             (None, here) => json::entry(&head(arguments), first, others, here.as_ref())?,
             (Some(format), Some(here)) => explain::entry_here(first, others, here).render(format),
             (Some(format), None) => explain::entry(first, others).render(format),
         }
     } else {
-        let pasted = explained::pasted(&subject);
+        // What is pasted may be of any machine: it is of this site where the user says so.
+        let config = match arguments.config.config {
+            Some(_) => config::read(&arguments.config)?.config,
+            None => Config::default(),
+        };
+        let pasted = explained::pasted(&subject, &config, &config::today(arguments.began));
         let audit = pasted.audit.as_ref();
         let [first, others @ ..] = &*pasted.explanations else {
             bail!(explain::unknown(subject.trim()));

@@ -167,8 +167,7 @@ const FOREIGN: &[Foreign] = &[
     Foreign {
         options: CONFIG,
         commands: &[
-            "agent", "capture", "diff", "explain", "fleet", "ledger", "net", "noise", "plan",
-            "report", "tick",
+            "agent", "capture", "diff", "fleet", "ledger", "net", "noise", "plan", "report", "tick",
         ],
         instead: "this command reads no configuration: it has no folder and no findings of its own",
     },

@@ -285,6 +285,9 @@ enum Command {
         #[arg(value_name = "LIST", value_parser = cpu_list)]
         cpus: CpuSet,
     },
+    /// Print the firmware version of the management controller; `metrics` and `serve` start it
+    #[command(hide = true, after_help = metrics::EXAMPLES)]
+    ReadControllerFirmware,
     /// Keep /dev/cpu_dma_latency open; `apply cpu-dma-latency=...` starts it
     #[command(hide = true, after_help = change::HELD_EXAMPLES)]
     HoldLatency {
@@ -343,6 +346,7 @@ pub(crate) fn run(invocation: &Invocation) -> Result<ExitCode> {
         Some(Command::OccupyCpus { cpus }) => {
             engine::experiment::occupy(cpus).map(|()| ExitCode::SUCCESS)
         }
+        Some(Command::ReadControllerFirmware) => metrics::controller_firmware(),
         Some(Command::HoldLatency { microseconds }) => change::hold_latency(*microseconds),
         Some(Command::GuardChange { folder, change }) => {
             change::guard_change(folder, change.as_deref())

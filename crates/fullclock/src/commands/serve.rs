@@ -39,7 +39,8 @@ pub(crate) struct ServeArguments {
     /// The time between two samples: 100ms, 1s, 5s
     #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = interval)]
     pub(crate) interval: Duration,
-    /// Never probe how fast an idle CPU is, which /metrics shows as fullclock_speed_ratio and which takes 50 ms of one CPU in 500 s
+    /// Never probe how fast an idle CPU is, which /metrics shows as fullclock_speed_ratio and which takes 50 ms of one CPU in 500 s,
+    /// or of three CPUs in 1500 s
     #[arg(long)]
     pub(crate) no_speed_probe: bool,
     /// Add series of each CPU to /metrics: some 15 for each

@@ -1,11 +1,8 @@
 //! The built binary, as a user meets it: what it prints, and what it exits with.
 
-use crate::support::{fullclock, is_of, printed, refusal};
+use crate::support::{TWO_GOVERNORS, fullclock, is_of, printed, refusal};
 use serde_json::Value;
 use std::path::Path;
-
-const TWO_GOVERNORS: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/two-governors.host");
 
 fn code(arguments: &[&str]) -> i32 {
     fullclock(arguments).output().unwrap().status.code().unwrap()

@@ -41,6 +41,22 @@ impl Site {
     }
 }
 
+#[test]
+fn an_explanation_of_pasted_text_is_of_the_site_that_is_named() {
+    let site = Site::new();
+    let config = site.config(&ignored("2999-12-31"));
+    let text = "analyzing CPU 0:\n  driver: acpi-cpufreq\n  hardware limits: 1.20 GHz - 2.40 GHz\n\
+                \u{20} The governor \"powersave\" may decide which speed to use\n";
+    assert!(printed(&["explain", text]).contains("High, slow-governor"));
+    let said = printed(&["explain", "--config", &config, text]);
+    assert!(!said.contains("High, slow-governor"), "{said}");
+    assert!(said.contains("The configuration suppresses what is wrong in it: slow-governor."));
+    // Of this machine, whatever is found on it, the same file is read.
+    assert!(printed(&["explain", "--config", &config, "slow-governor"]).contains("References"));
+    let refused = refusal(&["explain", "--config", "/nowhere/config.toml", "slow-governor"]);
+    assert!(refused.contains("/nowhere/config.toml"), "{refused}");
+}
+
 fn ignored(until: &str) -> String {
     format!(
         "ignore = [{{ id = \"slow-governor\", until = {until}, because = \"saves power: ticket 4711\" }}]"
@@ -130,7 +146,7 @@ fn what_is_no_file_of_ours_is_refused_and_no_config_does_without_it() {
     printed(&["audit", "--host", &site.host, "--no-config"]);
     let both = refusal(&["audit", "--no-config", "--config", &config]);
     assert!(both.contains("cannot be used with"), "{both}");
-    assert!(refusal(&["explain", "--config", "x"]).contains("reads no configuration"));
+    assert!(refusal(&["diff", "--config", "x", "a", "b"]).contains("reads no configuration"));
 }
 
 #[test]

@@ -1,20 +1,10 @@
 //! `fullclock audit --format nagios|checkmk|junit|sarif`: what is printed, and the exit code that monitoring systems go by.
 
-use crate::support::fullclock;
+use crate::support::{TWO_GOVERNORS, ran};
 use serde_json::Value;
 
-const TWO_GOVERNORS: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/two-governors.host");
-
-/// The exit code, standard output and standard error.
-fn run(arguments: &[&str]) -> (i32, String, String) {
-    let output = fullclock(arguments).output().unwrap();
-    let text = |it: Vec<u8>| String::from_utf8(it).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
-
 fn audited(format: &str, more: &[&str]) -> (i32, String, String) {
-    run(&[&["audit", "--host", TWO_GOVERNORS, "--format", format], more].concat())
+    ran(&[&["audit", "--host", TWO_GOVERNORS, "--format", format], more].concat())
 }
 
 #[test]
@@ -34,15 +24,15 @@ fn a_plugin_that_cannot_run_is_unknown_in_one_line() {
         &["audit", "--format=nagios", "--fail-on", "awful"],
         &["--host", "/x", "audit", "--format", "nagios", "--no-such-option"],
     ] {
-        let (code, text, _) = run(cannot_run);
+        let (code, text, _) = ran(cannot_run);
         assert_eq!((code, text.lines().count()), (3, 1), "{text}");
         assert!(text.starts_with("FULLCLOCK UNKNOWN: "), "{text}");
     }
-    let (code, text, errors) = run(&["audit", "--format", "checkmk", "--host", "/nowhere"]);
+    let (code, text, errors) = ran(&["audit", "--format", "checkmk", "--host", "/nowhere"]);
     assert_eq!((code, &*errors), (0, ""));
     assert!(text.starts_with("3 \"fullclock audit\" - cannot read /nowhere: "), "{text}");
     // Documents have no state: as always, nothing is printed.
-    let (code, text, errors) = run(&["audit", "--format", "junit", "--host", "/nowhere"]);
+    let (code, text, errors) = ran(&["audit", "--format", "junit", "--host", "/nowhere"]);
     assert_eq!((code, &*text), (2, ""));
     assert!(errors.starts_with("fullclock: cannot read /nowhere: "), "{errors}");
 }

@@ -24,11 +24,16 @@ pub(super) fn read(source: &dyn Source, processes: &Fact<Vec<Process>>) -> Ipmi 
 ///
 /// Source: drivers/char/ipmi/ipmi_msghandler.c, firmware_revision: the major version in decimal, the minor one as two BCD digits.
 pub fn bmc_firmware(source: &dyn Source) -> Fact<String> {
+    source.parsed(&format!("{}/firmware_revision", bmc_device(source)?), parse::line)
+}
+
+/// The folder of the controller that the kernel's driver knows. Nothing is asked of the controller.
+pub fn bmc_device(source: &dyn Source) -> Fact<String> {
     const DEVICES: &str = "/sys/devices/platform";
     let names = source.list(DEVICES)?;
     let name = names.iter().find(|it| it.starts_with("ipmi_bmc"));
     let name = name.ok_or_else(|| Missing::absent(format!("{DEVICES}/ipmi_bmc.*")))?;
-    source.parsed(&format!("{DEVICES}/{name}/firmware_revision"), parse::line)
+    Ok(format!("{DEVICES}/{name}"))
 }
 
 fn interfaces(source: &dyn Source) -> Fact<Vec<Interface>> {

@@ -29,7 +29,7 @@ mod topology;
 mod watched;
 
 pub use controls::read as controls;
-pub use ipmi::bmc_firmware;
+pub use ipmi::{bmc_device, bmc_firmware};
 pub(crate) use kernel::config_text as kernel_config_text;
 pub(crate) use log::is_log;
 pub use network::serving;

@@ -83,7 +83,8 @@ impl Watch {
             n_clocks: self.clocks.len() + self.feedback.len(),
             n_registers: self.moments.len(),
             n_readings: self.n_readings + 1,
-            n_files: self.n_files + self.counts.len(),
+            n_counts: self.counts.len(),
+            n_files: self.n_files,
             left_alone: self.left_alone.clone(),
         }
     }
@@ -343,6 +344,8 @@ mod tests {
         let watch = Watch::of(&host, &sights, Duration::from_millis(500));
         let cost = watch.cost();
         assert_eq!((cost.n_clocks, cost.n_registers, cost.n_readings), (1, 1, 6));
+        // Of the core that may be interrupted, of the other one, and of their package.
+        assert_eq!((cost.n_counts, cost.n_files), (0, 3));
         assert_eq!(cost.left_alone.to_string(), "1");
         watch.run(&source, &mut host, &mut |time| {
             assert_eq!(time, Duration::from_millis(100));
@@ -373,6 +376,14 @@ mod tests {
             n_waits == 2
         });
         assert_eq!(host.watched.unwrap().registers[&(0x19c, 0)].len(), 3);
+    }
+
+    #[test]
+    fn a_register_that_counts_is_a_register_of_the_cost() {
+        let text = format!("{}//- /dev/cpu/0/msr 0x34\n0x5\n", xeon("0x0", 0, [1, 1, 1]));
+        let host = crate::view(&Captured::excerpt(&text).unwrap());
+        let cost = Watch::of(&host, &[Sight::Smis], Duration::from_millis(500)).cost();
+        assert_eq!((cost.n_counts, cost.n_registers, cost.n_files), (1, 0, 0));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use engine::explained;
 use engine::interrupt::Interrupt;
 use report::document::Document;
 use report::{brief, documentation, explain};
+use rules::config::Config;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -37,7 +38,7 @@ fn answer(_: &Scene, given: Given, _: &Interrupt) -> Result<Document> {
     if let [first, others @ ..] = &*documentation::find(subject) {
         return Ok(explain::entry(first, others));
     }
-    let pasted = explained::pasted(subject);
+    let pasted = explained::pasted(subject, &Config::default(), "");
     match &*pasted.explanations {
         [first, others @ ..] => Ok(explain::explanation(first, others, pasted.audit.as_ref())),
         [] => bail!(explain::unknown(subject)),

@@ -1,8 +1,8 @@
-//! A made-up fleet: 40 machines of one model, of which 8 have a bad BIOS and one a slow governor; three of another model; one that
-//! has no clock.
+//! A made-up fleet: 40 machines of one model, of which 8 have a bad BIOS and one a slow governor; three of another model, of which one
+//! has a slow governor, too; one that has no clock.
 
 use fleet::{
-    Answer, Attribute, Audit, Contrast, Explanation, Figure, Group, Kind, Machine, Slow, Subject,
+    Answer, Attribute, Audit, Contrast, Explanation, Figure, Group, Kind, Machine, Slow, Subject, Suspect,
     Telling, TooFew,
 };
 use std::sync::Arc;
@@ -21,10 +21,10 @@ fn machine(name: String, clock: Option<f64>, attributes: Vec<Attribute>) -> Mach
     Machine { name: name.into(), figures, attributes, audit, ..Machine::default() }
 }
 
-/// A finding that all of these have, and none of their peers.
-fn contrast(of: Subject, id: &str, severity: &str, inside: usize) -> Contrast {
+/// A finding that `inside` of so many machines have, and none of their peers.
+fn contrast(of: Subject, id: &str, severity: &str, (inside, all): (usize, usize)) -> Contrast {
     let attribute = attribute(Kind::Finding, id, severity);
-    let of_outside = 40 - inside;
+    let of_outside = all - inside;
     let telling = Telling { attribute, inside, of_inside: inside, outside: 0, of_outside };
     Contrast { of, telling: vec![telling] }
 }
@@ -49,7 +49,10 @@ pub(crate) fn machines() -> Vec<Machine> {
         machine(format!("db{at}:7077"), Some(clock), attributes)
     };
     let of_other = |at: usize| {
-        machine(format!("web{at}:7077"), Some(1.0), vec![label("cpu_model", "EPYC 9654")])
+        let mut attributes = vec![label("cpu_model", "EPYC 9654")];
+        attributes.extend((at == 2).then(|| finding("slow-governor", "high")));
+        let clock = if at == 2 { 0.25 } else { 1.0 };
+        machine(format!("web{at}:7077"), Some(clock), attributes)
     };
     let silent = machine("old1:7077".to_owned(), None, Vec::new());
     (0..40).map(of_model).chain((0..3).map(of_other)).chain([silent]).collect()
@@ -105,11 +108,13 @@ pub(crate) fn answer() -> Answer {
         namesakes: 0,
         groups: vec![group, small],
         slow: of_bios.chain([slow(BAD, 0.6, 0.5, None)]).collect(),
+        suspects: vec![Suspect { machine: 42, group: 1, value: 0.25, lost: 0.75 }],
         explanations: vec![explanation],
         searched: 7,
         contrasts: vec![
-            contrast(Subject::Explanation(0), "clock-modulation", "critical", BAD),
-            contrast(Subject::Machine(BAD), "slow-governor", "high", 1),
+            contrast(Subject::Explanation(0), "clock-modulation", "critical", (BAD, 40)),
+            contrast(Subject::Machine(BAD), "slow-governor", "high", (1, 40)),
+            contrast(Subject::Machine(42), "slow-governor", "high", (1, 3)),
         ],
         false_share: 0.01,
         tested: 40,

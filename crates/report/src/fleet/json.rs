@@ -4,7 +4,7 @@ use super::Report;
 use super::peers::{Findings, telling};
 use crate::json::{Head, Opening, pretty};
 use fleet::{
-    Answer, Attribute, Explanation, Figure, Group, Kind, Measured, Slow, Subject, Telling,
+    Answer, Attribute, Explanation, Figure, Group, Kind, Measured, Slow, Subject, Suspect, Telling,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -37,6 +37,9 @@ pub(crate) struct FleetDocument<'a> {
     explanations: Vec<ExplanationView<'a>>,
     /// The slow machines, the worst first.
     slow: Vec<SlowView<'a>>,
+    /// Machines by 20 % or more below each of the two or three peers that they have. These are too few to test anything: `slow` has none of
+    /// them.
+    suspects: Vec<SuspectView<'a>>,
     /// The groups of peers, the largest first.
     groups: Vec<GroupView<'a>>,
     /// Machines of which it is unknown what is compared.
@@ -161,6 +164,19 @@ struct SlowView<'a> {
     contrasts: Vec<ContrastView<'a>>,
 }
 
+/// A machine far below the few peers that it has.
+#[derive(Serialize, JsonSchema)]
+struct SuspectView<'a> {
+    machine: &'a str,
+    /// The place of its peers in `groups`.
+    group: usize,
+    value: f64,
+    /// What it lacks of the middle one of its peers, as a share.
+    lost: f64,
+    /// What it has and its peers lack.
+    contrasts: Vec<ContrastView<'a>>,
+}
+
 /// Machines that should be equally fast.
 #[derive(Serialize, JsonSchema)]
 struct GroupView<'a> {
@@ -201,6 +217,7 @@ pub fn json(head: &Head, report: &Report<'_>) -> Result<String> {
             .map(|it| explanation(report, it))
             .collect(),
         slow: slow.iter().map(|it| slow_view(report, &findings, it)).collect(),
+        suspects: answer.suspects.iter().map(|it| suspect(report, it)).collect(),
         groups: answer.groups.iter().map(|it| group(report, it)).collect(),
         silent: named(report, silent),
         unusable: named(report, &answer.unusable),
@@ -257,6 +274,16 @@ fn slow_view<'a>(report: &'a Report<'a>, findings: &Findings<'a>, it: &Slow) -> 
         explained_by: it.explained_by,
         audited: report.machines.get(it.machine).is_some_and(|it| it.audit.is_made()),
         findings: findings.rare(it).into_iter().map(attribute).collect(),
+        contrasts: contrasts(report, Subject::Machine(it.machine)),
+    }
+}
+
+fn suspect<'a>(report: &'a Report<'a>, it: &Suspect) -> SuspectView<'a> {
+    SuspectView {
+        machine: report.name(it.machine).unwrap_or_default(),
+        group: it.group,
+        value: it.value,
+        lost: it.lost,
         contrasts: contrasts(report, Subject::Machine(it.machine)),
     }
 }

@@ -72,6 +72,7 @@ pub fn document(report: &Report<'_>) -> Document {
     }
     rows::alone(&mut document, report);
     rows::slow(&mut document, report, &Findings::of(report));
+    rows::suspects(&mut document, report);
     rows::too_few(&mut document, report);
     rows::groups(&mut document, report);
     silent(&mut document, report);

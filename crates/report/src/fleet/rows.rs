@@ -14,20 +14,35 @@ pub(super) fn alone(document: &mut Document, report: &Report<'_>) {
     let (shown, n_more) = bounded(report, &alone);
     let mut blocks = Vec::new();
     for it in shown {
-        let name = report.name(it.machine).unwrap_or_default();
-        blocks.push(Block::labelled(short(name), loss(it)));
-        let telling = telling(answer, Subject::Machine(it.machine));
-        for it in telling.iter().take(NAMED) {
-            let what = words::attribute(&it.attribute);
-            let [n, of] = [it.outside, it.of_outside].map(|it| grouped(it as u64));
-            blocks.push(Block::labelled("", format!("has {what}, as {n} of {of} peers do")));
-        }
-        let finding = telling.iter().find(|it| it.attribute.kind == Kind::Finding);
-        if let Some(it) = finding {
-            blocks.push(Block::labelled("", words::fix(&it.attribute.name)));
-        }
+        of_one(&mut blocks, report, it.machine, loss(it));
     }
     section(document, report, "Slow by themselves", (blocks, n_more));
+}
+
+/// Machines far below the few peers that they have, each with what its peers lack.
+pub(super) fn suspects(document: &mut Document, report: &Report<'_>) {
+    let (shown, n_more) = bounded(report, &report.answer.suspects);
+    let mut blocks = Vec::new();
+    for it in shown {
+        of_one(&mut blocks, report, it.machine, words::suspicion(report, it));
+    }
+    section(document, report, "Far below few peers", (blocks, n_more));
+}
+
+/// What is said of one machine, what it has that its peers lack, and what would fix that.
+fn of_one(blocks: &mut Vec<Block>, report: &Report<'_>, machine: usize, loss: String) {
+    let name = report.name(machine).unwrap_or_default();
+    blocks.push(Block::labelled(short(name), loss));
+    let telling = telling(report.answer, Subject::Machine(machine));
+    for it in telling.iter().take(NAMED) {
+        let what = words::attribute(&it.attribute);
+        let [n, of] = [it.outside, it.of_outside].map(|it| grouped(it as u64));
+        blocks.push(Block::labelled("", format!("has {what}, as {n} of {of} peers do")));
+    }
+    let finding = telling.iter().find(|it| it.attribute.kind == Kind::Finding);
+    if let Some(it) = finding {
+        blocks.push(Block::labelled("", words::fix(&it.attribute.name)));
+    }
 }
 
 /// `runs at 50 % of its peers, 34 spreads below them`.

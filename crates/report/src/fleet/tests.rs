@@ -45,7 +45,7 @@ fn json_and_csv_hold_what_the_words_say() {
 
 #[test]
 fn a_fleet_in_which_nothing_is_slow_says_so() {
-    let healthy = Answer { slow: vec![], explanations: vec![], ..answer() };
+    let healthy = Answer { slow: vec![], explanations: vec![], suspects: vec![], ..answer() };
     let said = said(&machines(), &healthy);
     assert!(said.contains("No machine is slower than its peers: 40 were compared.\n"), "{said}");
     assert!(!said.contains("Slow machines") && !said.contains("explains"), "{said}");
@@ -53,13 +53,37 @@ fn a_fleet_in_which_nothing_is_slow_says_so() {
 
 #[test]
 fn no_machine_and_no_judgement_are_not_healthy() {
-    let none = Answer { slow: vec![], explanations: vec![], groups: vec![], tested: 0, ..answer() };
+    let none = Answer {
+        slow: vec![],
+        explanations: vec![],
+        suspects: vec![],
+        groups: vec![],
+        tested: 0,
+        ..answer()
+    };
     let all = said(&machines(), &none);
     assert!(all.contains("None of 44 machines can be judged"), "{all}");
     let empty = Answer { silent: vec![], ..none };
     let said = said(&[], &empty);
     assert!(said.contains("No machine was found."), "{said}");
     assert!(!said.contains("slower") && !said.contains("healthy"), "{said}");
+}
+
+#[test]
+fn one_of_few_peers_that_is_far_below_is_named_and_not_called_slow() {
+    let answer = Answer { slow: vec![], explanations: vec![], tested: 0, ..answer() };
+    let machines = machines();
+    let said = said(&machines, &answer);
+    assert!(said.contains("None of 44 machines has enough peers to be judged. 1 machine runs far"));
+    assert!(said.contains("runs at 25 % of its 2 peers, which are too few"), "{said}");
+    assert!(said.contains("has slow-governor (high), as 0 of 2 peers do"), "{said}");
+    assert!(said.contains("fullclock plan slow-governor"), "{said}");
+    assert!(!said.contains("Slow machines"), "{said}");
+    let report = report(&machines, &answer);
+    let value = checked("fleet", |head| json::json(head, &report));
+    let suspect = &value["suspects"][0];
+    assert_eq!((&suspect["machine"], &suspect["lost"]), (&"web2:7077".into(), &0.75.into()));
+    assert_eq!(suspect["contrasts"][0]["name"], "slow-governor");
 }
 
 #[test]

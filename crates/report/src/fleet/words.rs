@@ -5,7 +5,9 @@ use super::{Report, short};
 use crate::bench::{grouped, quantity};
 use crate::document::Text;
 use crate::wording::{fixed, four_digits};
-use fleet::{Answer, Attribute, Explanation, Figure, Group, Kind, Measured, Telling, TooFew};
+use fleet::{
+    Answer, Attribute, Explanation, Figure, Group, Kind, Measured, Suspect, Telling, TooFew,
+};
 use rules::settings::SETTINGS;
 use std::sync::Arc;
 
@@ -20,14 +22,21 @@ pub(super) fn verdict(report: &Report<'_>, losses: &Losses) -> String {
     }
     if *tested == 0 {
         let n = grouped(report.machines.len() as u64);
+        if let Some(suspects) = suspects(report) {
+            return format!("None of {n} machines has enough peers to be judged. {suspects}");
+        }
         let figure = figure(report.answer.figure);
         return format!(
             "None of {n} machines can be judged: {figure} is unknown, or they have too few peers."
         );
     }
     if slow.is_empty() && explanations.is_empty() {
-        let tested = were(*tested);
-        return format!("No machine is slower than its peers: {tested} compared.");
+        let healthy = format!("No machine is slower than its peers: {} compared.", were(*tested));
+        return [Some(healthy), suspects(report)]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" ");
     }
     let of = grouped(*tested as u64);
     let mut sentences = vec![match slow.len() {
@@ -48,7 +57,34 @@ pub(super) fn verdict(report: &Report<'_>, losses: &Losses) -> String {
         });
     }
     sentences.push(format!("Together they lack {}.", equivalent(losses.total)));
+    sentences.extend(suspects(report));
     sentences.join(" ")
+}
+
+/// `2 machines run far below the few peers that they have: db1, db7.`; `None` where there is none.
+fn suspects(report: &Report<'_>) -> Option<String> {
+    let of: Vec<usize> = report.answer.suspects.iter().map(|it| it.machine).collect();
+    let (n, names) = (machines(of.len()), report.names(&of));
+    match of.len() {
+        0 => None,
+        1 => Some(format!("{n} runs far below the few peers that it has: {names}.")),
+        _ => Some(format!("{n} run far below the few peers that they have: {names}.")),
+    }
+}
+
+/// `runs at 25 % of its 2 peers, which are too few to say how unusual that is: it takes 5 machines`.
+pub(super) fn suspicion(report: &Report<'_>, it: &Suspect) -> String {
+    let at = percent(1.0 - it.lost);
+    let few = report.answer.groups.get(it.group).and_then(|it| it.too_few);
+    few.map_or_else(
+        || format!("runs at {at} of its peers"),
+        |TooFew { has, needs }| {
+            let peers = has.saturating_sub(1);
+            format!(
+                "runs at {at} of its {peers} peers, which are too few to say how unusual that is: it takes {needs} machines"
+            )
+        },
+    )
 }
 
 /// A loss in healthy machines: `as much as 405 machines do`.

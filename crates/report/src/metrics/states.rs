@@ -38,7 +38,7 @@ const CPU_CLOCK: State = State {
 };
 const SPEED: State = State {
     name: "fullclock_speed_ratio",
-    help: "Operations a second of a chain of one-cycle instructions on an idle CPU over those at the nominal clock; of several packages the slowest",
+    help: "Operations a second of a chain of one-cycle instructions on an idle CPU over those at the nominal clock; where the first CPU is below it the middle one of three, of several packages the slowest",
     unit: "ratio",
 };
 const HOTTEST: State = State {

@@ -60,9 +60,10 @@ pub(crate) fn clock(evidence: &Evidence<'_>, cpu: u32, wall_ns: u64) -> Fact<Clo
     })
 }
 
-/// The highest clock that a probe has seen on any CPU.
+/// The highest clock that a probe has seen on any CPU, in the interval or lately.
 pub(crate) fn highest_seen(evidence: &Evidence<'_>) -> Option<Hertz> {
-    evidence.clocks.known().flat_map(|(_, readings)| readings).map(|it| it.median).max()
+    let seen = evidence.clocks.known().flat_map(|(_, readings)| readings).map(|it| it.median);
+    seen.chain(evidence.highest_before).max()
 }
 
 fn by_counters(evidence: &Evidence<'_>, cpu: u32, wall_ns: u64) -> Fact<Clock> {

@@ -8,7 +8,7 @@ use facts::counters::exits::Exit;
 use facts::probe::{ClockReading, EventCost, EventCosts, LoadReading};
 use facts::trace::CpuTotals;
 use facts::trace::waits::Wait;
-use facts::{CpuSet, Fact, HostView, Missing, PerCpu};
+use facts::{CpuSet, Fact, Hertz, HostView, Missing, PerCpu};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that a ledger is made from.
@@ -21,6 +21,8 @@ pub struct Evidence<'a> {
     pub traced: PerCpu<CpuTotals>,
     /// What the chain probe saw on each CPU between the two samples.
     pub clocks: PerCpu<Vec<ClockReading>>,
+    /// The highest clock that the probe saw before them and that still counts.
+    pub highest_before: Option<Hertz>,
     /// How long loads took between the two samples, on one CPU after the other.
     pub loads: Vec<LoadReading>,
     /// What a spinner saw on each CPU, instead of the tasks that otherwise run there; a CPU that is not here was not
@@ -63,6 +65,7 @@ impl<'a> Evidence<'a> {
             interval,
             traced: PerCpu::default(),
             clocks: PerCpu::default(),
+            highest_before: None,
             loads: Vec::new(),
             spun: PerCpu::default(),
             costs: Err(Missing::not_here(

@@ -18,7 +18,7 @@ pub(super) const LOSS: Loss = Loss {
 ## What it is
 The time of the requested tasks, times the share by which their CPU's clock was below its reference: the highest
 that the hardware promises for so many active cores. Where the nominal clock is unknown, as in a guest, it is the highest
-that was measured, and the ledger says so.
+that was measured (of an interval of `serve` and `watch` in the last minute or two), and the ledger says so.
 
 ## How it is measured
 By APERF / MPERF times the rate of the TSC; without them, by the chain probe, which times a chain of dependent

@@ -35,6 +35,14 @@ fn sound(output: &Output, audit: &Audit) -> String {
     if audit.findings.iter().any(|(it, _)| is_of(it)) {
         return "What is wrong in it is said above.".to_owned();
     }
+    let suppressed: Vec<&str> =
+        audit.suppressed.iter().map(|it| it.check).filter(|it| is_of(it)).map(|it| it.id).collect();
+    if !suppressed.is_empty() {
+        return format!(
+            "The configuration suppresses what is wrong in it: {}.",
+            suppressed.join(", ")
+        );
+    }
     let clean: Vec<&str> = audit.clean.iter().filter(|it| is_of(it)).map(|it| it.id).collect();
     let unknown = || audit.unknown.iter().filter(|(it, _)| is_of(it));
     match &*clean {

@@ -1,6 +1,6 @@
 //! The counters, in the order in which they are shown.
 
-use super::{Counter, pool};
+use super::{Counter, OfCpus, pool};
 use crate::interval::{Delta, Interval};
 use crate::metric::{Series, Values, each};
 use crate::metrics::ticks::timer;
@@ -20,6 +20,7 @@ pub const COUNTERS: &[Counter] = &[
         unit: "",
         label: None,
         families: &[Family::Interrupts],
+        of_cpus: OfCpus::Sum,
         measure: ticks,
         since_boot: Some(ticks),
     },
@@ -29,6 +30,7 @@ pub const COUNTERS: &[Counter] = &[
         unit: "",
         label: None,
         families: &[Family::Totals],
+        of_cpus: OfCpus::Sum,
         measure: context_switches,
         since_boot: Some(context_switches),
     },
@@ -38,6 +40,7 @@ pub const COUNTERS: &[Counter] = &[
         unit: "seconds",
         label: None,
         families: &[Family::RunTime],
+        of_cpus: OfCpus::Sum,
         measure: run_queue_wait,
         since_boot: Some(run_queue_wait_of_cpus),
     },
@@ -47,6 +50,7 @@ pub const COUNTERS: &[Counter] = &[
         unit: "seconds",
         label: None,
         families: &[Family::CpuTimes],
+        of_cpus: OfCpus::Sum,
         measure: steal,
         since_boot: Some(steal),
     },
@@ -56,6 +60,7 @@ pub const COUNTERS: &[Counter] = &[
         unit: "",
         label: Some("level"),
         families: &[Family::Throttling],
+        of_cpus: OfCpus::Sum,
         measure: throttle_events,
         since_boot: Some(throttle_events),
     },
@@ -65,6 +70,7 @@ pub const COUNTERS: &[Counter] = &[
         unit: "seconds",
         label: Some("level"),
         families: &[Family::Throttling],
+        of_cpus: OfCpus::Sum,
         measure: throttle_time,
         since_boot: Some(throttle_time),
     },
@@ -74,6 +80,7 @@ pub const COUNTERS: &[Counter] = &[
         unit: "",
         label: None,
         families: &[Family::Clocks],
+        of_cpus: OfCpus::Most,
         measure: smis,
         since_boot: Some(smis_since_reset),
     },
@@ -83,6 +90,7 @@ pub const COUNTERS: &[Counter] = &[
         unit: "",
         label: None,
         families: &[Family::Clocks],
+        of_cpus: OfCpus::Sum,
         measure: |interval| cycles(interval, "aperf"),
         since_boot: None,
     },
@@ -92,6 +100,7 @@ pub const COUNTERS: &[Counter] = &[
         unit: "",
         label: None,
         families: &[Family::Clocks],
+        of_cpus: OfCpus::Sum,
         measure: |interval| cycles(interval, "mperf"),
         since_boot: None,
     },
@@ -101,6 +110,7 @@ pub const COUNTERS: &[Counter] = &[
         unit: "seconds",
         label: Some("thread"),
         families: &[],
+        of_cpus: OfCpus::Sum,
         measure: kernel_threads,
         since_boot: None,
     },
@@ -110,6 +120,7 @@ pub const COUNTERS: &[Counter] = &[
         unit: "seconds",
         label: Some("state"),
         families: &[Family::IdleTime],
+        of_cpus: OfCpus::Sum,
         measure: idle_states,
         since_boot: Some(idle_states),
     },
@@ -119,6 +130,7 @@ pub const COUNTERS: &[Counter] = &[
         unit: "seconds",
         label: Some("state"),
         families: &[Family::CoreResidency, Family::Clocks],
+        of_cpus: OfCpus::Sum,
         measure: |interval| of_metric(interval, "core-residency", 0.01),
         since_boot: None,
     },
@@ -128,6 +140,7 @@ pub const COUNTERS: &[Counter] = &[
         unit: "seconds",
         label: Some("state"),
         families: &[Family::PackageResidency, Family::Clocks],
+        of_cpus: OfCpus::Sum,
         measure: |interval| of_metric(interval, "package-residency", 0.01),
         since_boot: None,
     },
@@ -137,6 +150,7 @@ pub const COUNTERS: &[Counter] = &[
         unit: "joules",
         label: Some("domain"),
         families: &[Family::Energy],
+        of_cpus: OfCpus::Sum,
         measure: |interval| of_metric(interval, "watts", 1.0),
         since_boot: None,
     },
@@ -146,6 +160,7 @@ pub const COUNTERS: &[Counter] = &[
         unit: "seconds",
         label: Some("kind"),
         families: &[Family::Pressure],
+        of_cpus: OfCpus::Sum,
         measure: pressure,
         since_boot: Some(pressure),
     },
@@ -205,25 +220,25 @@ fn throttle_time(interval: &Interval) -> Fact<Vec<Series>> {
     throttling::throttling(interval, columns, |delta| Ok(delta.by as f64 / 1000.0))
 }
 
-/// Of the CPU that had most. Bits 31:0 of the register wrap, and perf begins at 0: both show as a count that went backwards.
+/// Of each CPU. Bits 31:0 of the register wrap, and perf begins at 0: both show as a count that went backwards.
 fn smis(interval: &Interval) -> Fact<Vec<Series>> {
     if let Ok(Some(hypervisor)) = &interval.host.platform.hypervisor {
         return Err(Missing::hidden("the host's SMI count", hypervisor));
     }
-    most(&amounts(&interval.deltas(Family::Clocks, "smi")?, 1.0))
+    of_each(amounts(&interval.deltas(Family::Clocks, "smi")?, 1.0))
 }
 
 /// By the register, as an audit reads it: perf's count begins when it is opened.
 fn smis_since_reset(interval: &Interval) -> Fact<Vec<Series>> {
     let counts = interval.host.msrs.of(&SMI_COUNT)?;
-    most(&each(counts, |count| Ok((count & 0xffff_ffff) as f64)))
+    of_each(each(counts, |count| Ok((count & 0xffff_ffff) as f64)))
 }
 
-fn most(counts: &PerCpu<f64>) -> Fact<Vec<Series>> {
-    match counts.known().map(|it| *it.1).reduce(f64::max) {
-        Some(most) => Ok(Series::whole(Values::Host(Ok(most)))),
-        None => Err(counts.missing().cloned().unwrap_or_else(|| Missing::absent("an SMI count"))),
+fn of_each(counts: PerCpu<f64>) -> Fact<Vec<Series>> {
+    if counts.known().next().is_none() {
+        return Err(counts.missing().cloned().unwrap_or_else(|| Missing::absent("an SMI count")));
     }
+    Ok(Series::whole(Values::Cpus(counts)))
 }
 
 /// A counter that stood still is none: reading it takes cycles of every clock.

@@ -38,19 +38,43 @@ pub struct Counter {
     pub label: Option<&'static str>,
     /// The families it is made of.
     pub families: &'static [Family],
+    /// What it is of the counts of several CPUs.
+    pub of_cpus: OfCpus,
     /// What an interval adds to it, in its unit.
     pub measure: Measure,
     /// The same from boot to the end of the interval; `None` where the kernel does not keep it.
     pub since_boot: Option<Measure>,
 }
 
+/// What a counter is of the counts of several CPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfCpus {
+    /// All of them together.
+    Sum,
+    /// That of the CPU that had most since the counter began: where one event counts on every CPU. An event between two CPUs' samples is
+    /// in one interval of one and in the next of the other, so that the most of each interval would count it twice.
+    Most,
+}
+
 /// A part of a counter.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Total {
-    /// Of the whole host.
+    /// Of the whole host, as [`OfCpus`] says.
     pub sum: f64,
-    /// By the CPU that counts; empty unless requested.
+    /// By the CPU that counts; empty of a sum unless requested.
     pub cpus: BTreeMap<u32, f64>,
+}
+
+impl Total {
+    fn add(&mut self, cpu: u32, amount: f64, of_cpus: OfCpus, by_cpu: bool) {
+        if by_cpu || of_cpus == OfCpus::Most {
+            *self.cpus.entry(cpu).or_default() += amount;
+        }
+        match of_cpus {
+            OfCpus::Sum => self.sum += amount,
+            OfCpus::Most => self.sum = self.cpus.values().copied().fold(self.sum, f64::max),
+        }
+    }
 }
 
 /// What was counted of one host.
@@ -113,10 +137,7 @@ impl Totals {
                     Values::Cpus(rows) | Values::Cores(rows) | Values::Packages(rows) => {
                         for (cpu, amount) in rows.known() {
                             let total = parts.entry(name.clone()).or_default();
-                            total.sum += amount;
-                            if self.by_cpu {
-                                *total.cpus.entry(cpu).or_default() += amount;
-                            }
+                            total.add(cpu, *amount, counter.of_cpus, self.by_cpu);
                         }
                     }
                 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::fixture::{XEON, counters, host_of};
-use crate::watch::View;
+use crate::watch::{KnownClocks, View};
 use facts::tape::Sample;
 
 const HEADS: &str = "Totals ctxt processes\n0 5000 1\nRunTime run wait\n";
@@ -19,7 +19,8 @@ fn added(totals: &mut Totals, host: &HostView, before: &Counters, after: &Counte
     let interval = Interval { host, before, after };
     let samples = [before, after].map(|it| Sample::from(it.clone()));
     let view = View::of_metrics(|_| false);
-    let reading = Reading::between(host, &samples[0], &samples[1], None, &view);
+    let reading =
+        Reading::between(host, &samples[0], &samples[1], None, &view, &KnownClocks::default());
     totals.add(&interval, &reading, None);
 }
 
@@ -80,6 +81,24 @@ fn throttling_is_counted_once_a_core_and_package_and_smis_by_the_register() {
     assert_eq!(sum(&totals, "smis", ""), Some(27.0));
     added(&mut totals, &host, &first, &table(2000, 4));
     assert_eq!(sum(&totals, "throttle_events", "core"), Some(8.0));
+}
+
+#[test]
+fn an_smi_between_the_samples_of_two_cpus_is_counted_once() {
+    let host = host_of("//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\n");
+    let at = |ms: u32, counts: [u32; 2]| {
+        let [first, second] = counts;
+        counters(&format!("at {ms}\nClocks tsc smi\n0 9 {first}\n1 9 {second}\n"))
+    };
+    // It stops both CPUs, between their samples: CPU 1 counts it now, CPU 0 a second later.
+    let samples = [at(0, [5, 5]), at(1000, [5, 6]), at(2000, [6, 6]), at(3000, [9, 8])];
+    let mut totals = Totals::since_boot(&host, &samples[0], false);
+    for (after, expected) in [(1, 1.0), (2, 1.0), (3, 4.0)] {
+        added(&mut totals, &host, &samples[after - 1], &samples[after]);
+        assert_eq!(sum(&totals, "smis", ""), Some(expected), "{after}");
+    }
+    let (_, parts) = totals.counters().find(|it| it.0.name == "smis").unwrap();
+    assert_eq!(parts[""].cpus, BTreeMap::from([(0, 4.0), (1, 3.0)]));
 }
 
 #[test]

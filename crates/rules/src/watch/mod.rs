@@ -5,6 +5,7 @@
 mod cell;
 mod cell_text;
 mod client;
+mod clocks;
 #[cfg(any(test, feature = "fake"))]
 pub mod fake;
 mod probe;
@@ -16,6 +17,7 @@ mod shown;
 pub use cell::{Cell, Column, parts_add_up};
 pub use cell_text::{number, reason, remedy, text};
 pub use client::ClientValue;
+pub use clocks::KnownClocks;
 pub use probe::{METRIC as PROBE, Probing, due};
 pub use reading::{Reading, View};
 pub use row::{Machine, Row};

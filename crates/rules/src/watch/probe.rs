@@ -25,7 +25,7 @@ pub enum Probing {
 
 /// A CPU that was busy for this share of the interval, in percent, is probed as a busy one: it is awake, and
 /// asks for a clock of its own.
-const BUSY: f64 = 5.0;
+pub(super) const BUSY: f64 = 5.0;
 
 /// The probe's result beside what counters say.
 pub static METRIC: Metric = Metric {
@@ -53,15 +53,15 @@ pub fn due(probing: Probing, interval: &Interval, cpus: &CpuSet) -> CpuSet {
     match probing {
         Probing::Needless | Probing::Off => CpuSet::default(),
         Probing::All => cpus.clone(),
-        Probing::Busy => busy(interval).and(cpus),
+        Probing::Busy => busy(interval, BUSY).and(cpus),
     }
 }
 
-/// The CPUs that were busy in an interval, as far as that is known.
-fn busy(interval: &Interval) -> CpuSet {
+/// The CPUs that were busy for this share of an interval at least, in percent, as far as that is known.
+pub(super) fn busy(interval: &Interval, least: f64) -> CpuSet {
     let measured = crate::metrics::find("busy").and_then(|it| (it.measure)(interval).ok());
     let shares = measured.as_deref().and_then(|it| it.first()?.values.rows());
-    shares.map(|it| it.cpus_where(|share| *share >= BUSY)).unwrap_or_default()
+    shares.map(|it| it.cpus_where(|share| *share >= least)).unwrap_or_default()
 }
 
 /// What the probe saw, as a column.

@@ -1,7 +1,7 @@
 //! What is made of each interval, and what one showed.
 
 use super::client::{self, ClientValue};
-use super::{Column, Shares, parts_add_up, probe};
+use super::{Column, KnownClocks, Shares, parts_add_up, probe};
 use crate::interval::Interval;
 use crate::metric::{Metric, Series, Unit, Values};
 use crate::metrics::METRICS;
@@ -37,13 +37,15 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// What happened between two samples of `host`, on all its CPUs or on some, as far as `view` wants to know.
+    /// What happened between two samples of `host`, on all its CPUs or on some, as far as `view` wants to know;
+    /// `known` is what the probe saw before.
     pub fn between(
         host: &HostView,
         before: &Sample,
         after: &Sample,
         cpus: Option<&CpuSet>,
         view: &View,
+        known: &KnownClocks,
     ) -> Reading {
         let interval = Interval { host, before: &before.counters, after: &after.counters };
         let unasked = || Err(Missing::not_collected("the ledger"));
@@ -58,7 +60,7 @@ impl Reading {
             suspended_ns: interval.suspended_ns(),
             columns: view.metrics.iter().flat_map(|metric| columns(metric, &interval)).collect(),
             shares: match view.ledger {
-                Some(observer) => shares(&interval, &cpus, &after.clocks, observer),
+                Some(observer) => shares(&interval, &cpus, (&after.clocks, known), observer),
                 None => unasked(),
             },
             client: after.client.as_ref().and_then(ClientValue::of),
@@ -89,7 +91,7 @@ impl Reading {
 fn shares(
     interval: &Interval,
     cpus: &CpuSet,
-    clocks: &PerCpu<ClockReading>,
+    clocks: (&PerCpu<ClockReading>, &KnownClocks),
     observer: u32,
 ) -> Fact<Shares> {
     interval.elapsed_ns()?;
@@ -168,7 +170,7 @@ mod tests {
     fn shares(before: &str, after: &str) -> Fact<Shares> {
         let [before, after] = [before, after].map(|it| Sample::from(counters(it)));
         let view = View { ledger: Some(1), ..View::of_metrics(|_| false) };
-        Reading::between(&host_of(""), &before, &after, None, &view).shares
+        Reading::between(&host_of(""), &before, &after, None, &view, &KnownClocks::default()).shares
     }
 
     #[test]
@@ -176,7 +178,8 @@ mod tests {
         let host = host_of("");
         let texts = ["at 0\nusers 0\n", "at 1000\nusers 1000\nunread 12\n"];
         let [before, after] = texts.map(|it| Sample::from(counters(it)));
-        let reading = Reading::between(&host, &before, &after, None, &View::of_metrics(|_| false));
+        let (view, known) = (View::of_metrics(|_| false), KnownClocks::default());
+        let reading = Reading::between(&host, &before, &after, None, &view, &known);
         assert!(reading.notes.concat().contains("12 tasks of users were not read"));
     }
 

@@ -1,5 +1,6 @@
 //! Where the time of all CPUs went, in shares of it: the ledger of one interval, small enough for a bar.
 
+use super::KnownClocks;
 use crate::interval::Interval;
 use crate::ledger::{Evidence, Line, close};
 use crate::loss::{Kind, Method};
@@ -41,17 +42,17 @@ pub struct Share {
 }
 
 impl Shares {
-    /// The ledger of an interval, of counters and of what the clock probe saw: nothing is traced.
+    /// The ledger of an interval, of counters and of what the clock probe saw in it and before: nothing is traced.
     pub fn of(
         interval: &Interval,
         cpus: &CpuSet,
-        clocks: &PerCpu<ClockReading>,
+        (clocks, known): (&PerCpu<ClockReading>, &KnownClocks),
         observer: u32,
     ) -> Fact<Shares> {
-        let clocks = clocks.iter().map(|(cpu, it)| (cpu, it.clone().map(|it| vec![it])));
         let ledger = close(&Evidence {
             cpus: cpus.clone(),
-            clocks: clocks.collect(),
+            clocks: known.and(clocks),
+            highest_before: known.highest(),
             observer,
             ..Evidence::of(*interval)
         });

@@ -12,7 +12,7 @@ use rules::finding::{Confidence, Severity};
 use rules::host_labels::host_labels;
 use rules::interval::Interval;
 use rules::totals::Totals;
-use rules::watch::{Reading, View, fake};
+use rules::watch::{KnownClocks, Reading, View, fake};
 use std::path::Path;
 
 /// Two sockets may have as many series.
@@ -41,8 +41,8 @@ impl Machine {
         let mut totals = Totals::since_boot(&host, &before, by_cpu);
         let interval = Interval { host: &host, before: &before, after: &after };
         let samples = [&before, &after].map(|it| Sample::from(it.clone()));
-        let view = View::everything(1);
-        let reading = Reading::between(&host, &samples[0], &samples[1], None, &view);
+        let (view, known) = (View::everything(1), KnownClocks::default());
+        let reading = Reading::between(&host, &samples[0], &samples[1], None, &view, &known);
         totals.add(&interval, &reading, Some(Hertz(2_100_000_000)));
         let findings = Findings::of(&rules::audit::audit(&host));
         let online = after.online.clone();

@@ -29,6 +29,17 @@ pub(crate) fn found<T>(mut what: impl FnMut() -> Option<T>) -> T {
     }
 }
 
+/// A capture of a host with two governors.
+pub(crate) const TWO_GOVERNORS: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/two-governors.host");
+
+/// Its exit code, standard output and standard error.
+pub(crate) fn ran(arguments: &[&str]) -> (i32, String, String) {
+    let output = fullclock(arguments).output().unwrap();
+    let text = |it: Vec<u8>| String::from_utf8(it).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
 /// What it prints; it succeeds.
 pub(crate) fn printed(arguments: &[&str]) -> String {
     let output = fullclock(arguments).output().unwrap();
