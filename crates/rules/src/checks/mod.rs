@@ -72,6 +72,7 @@ mod system {
     pub(super) mod lazy_preemption;
     pub(super) mod offline_cpus;
     pub(super) mod slow_clocksource;
+    pub(super) mod slower_than_before;
     pub(super) mod split_lock_penalty;
     pub(crate) mod stolen_time;
 }
@@ -153,6 +154,7 @@ pub const CHECKS: &[&Check] = &[
     &links::pcie_link_degraded::CHECK,
     &links::slot_narrower_than_ports::CHECK,
     &links::nic_far_from_cpu::CHECK,
+    &system::slower_than_before::CHECK,
     &kernel_log::CHECK,
 ];
 
