@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod audit;
+pub mod baseline;
 pub mod bench;
 pub mod brief;
 pub mod certificate;

@@ -52,6 +52,7 @@ const TASKS: &[Task] = &[
             ("tick", Effect::Safe),
             ("noise", Effect::Busy),
             ("bench", Effect::Busy),
+            ("baseline", Effect::Busy),
             ("race", Effect::Busy),
             ("net", Effect::Busy),
         ],

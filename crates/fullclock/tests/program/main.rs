@@ -10,6 +10,7 @@
     reason = "runs the program and others, looks at files, and says what was skipped; helpers of tests"
 )]
 
+mod baseline;
 mod bench;
 mod bundles;
 mod certificate;
