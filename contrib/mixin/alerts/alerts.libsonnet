@@ -100,6 +100,18 @@
           ),
           below_peers('clock', 'FullclockClockBelowPeers', 'the clock of busy CPUs'),
           below_peers('speed', 'FullclockSpeedBelowPeers', 'the speed of an idle CPU that begins to work'),
+          // The finding says that it is no noise; the ratio of cores, that it is worth an alert.
+          alert(
+            'FullclockSlowerThanBefore',
+            '%s < 0.95 and on (job, instance) %s > 0' % [
+              of('fullclock_baseline_speed_ratio', 'part=~"single-core|all-cores"'),
+              of('fullclock_finding', 'id="slower-than-before"'),
+            ],
+            '15m',
+            'warning',
+            '{{ $labels.instance }}: {{ $labels.part }} speed is {{ $value | humanizePercentage }} of that of earlier boots',
+            '`fullclock baseline diff` on the host says which change it came with: BIOS, microcode, kernel, settings.',
+          ),
           // Only what a privilege or a kernel module of this host would answer: what a hypervisor hides stays unknown for good.
           alert(
             'FullclockCannotSee',

@@ -5,6 +5,7 @@
 
 pub mod advised;
 pub mod agent;
+pub mod baseline;
 pub mod bench;
 pub mod change;
 pub mod clock;

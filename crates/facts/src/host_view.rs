@@ -1,5 +1,6 @@
 //! Everything that is known about one host at one moment.
 
+use crate::baseline::Baseline;
 use crate::cpu::cooling::CoolingDevice;
 use crate::cpu::cpufreq::Cpufreq;
 use crate::cpu::cpuidle::Cpuidle;
@@ -130,6 +131,8 @@ pub struct HostView {
     pub network: Network,
     /// The messages of the kernel that tell of the clock.
     pub log: Fact<KernelLog>,
+    /// How fast it is compared with earlier boots, where baselines are kept; absent where none are.
+    pub baseline: Fact<Baseline>,
     /// What was seen in a look of some seconds; `None` where nobody looked, as in every copy.
     pub watched: Option<Watched>,
     /// The thresholds that the site has set; the defaults where no configuration is read.

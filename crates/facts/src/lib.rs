@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod access;
+pub mod baseline;
 pub mod change;
 pub mod client;
 mod clocks;

@@ -102,6 +102,8 @@ pub enum Subject {
     AdapterInterrupts,
     /// `log`: the kernel's log is read whole.
     Log,
+    /// `baseline`.
+    Baseline,
 }
 
 /// A set of subjects.

@@ -84,6 +84,7 @@ impl HostView {
             pcie: Pcie { links: none("PCIe links") },
             network: network(),
             log: none("the kernel's log"),
+            baseline: none("baselines of earlier boots"),
             watched: None,
             thresholds: Thresholds::default(),
             advisories: Vec::new(),

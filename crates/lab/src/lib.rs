@@ -5,6 +5,7 @@
 //! arms, the machine they were taken on and what makes them doubtful. [`stats`] is pure and knows numbers only.
 #![forbid(unsafe_code)]
 
+pub mod baseline;
 pub mod bench;
 mod child;
 pub mod client;

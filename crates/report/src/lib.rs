@@ -5,6 +5,7 @@
 
 pub mod advisories;
 pub mod audit;
+pub mod baseline;
 pub mod bench;
 pub mod brief;
 pub mod certificate;

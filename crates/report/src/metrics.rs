@@ -3,6 +3,7 @@
 //! Counts only grow; gauges are states. Names and units are stable, units are base units: shares are ratios, clocks hertz, times
 //! seconds. A series is there for good once it is: what an interval did not show keeps its count.
 
+mod baseline;
 mod findings;
 mod host;
 mod states;
@@ -14,6 +15,7 @@ pub use findings::{Findings, Taken};
 
 use crate::openmetrics::{Exposition, Type};
 use facts::CpuSet;
+use facts::baseline::Standing;
 use rules::totals::Totals;
 
 /// What is known of a machine when somebody asks. Whatever is `None` has no series.
@@ -30,6 +32,8 @@ pub struct Told<'a> {
     pub totals: Option<&'a Totals>,
     /// Simple operations a second of an idle CPU, over those at the nominal clock.
     pub speed: Option<f64>,
+    /// How fast the machine is compared with its earlier boots.
+    pub baseline: Option<&'a Standing>,
     /// What an audit found.
     pub findings: Option<&'a Findings>,
     /// Whether CPUs have series of their own.
@@ -44,6 +48,9 @@ pub fn page(told: &Told<'_>, is_open: bool) -> String {
     page.sample(build, &[("version", told.version)], 1.0);
     host::tell(&mut page, told.host);
     states::tell(&mut page, told);
+    if let Some(baseline) = told.baseline {
+        baseline::tell(&mut page, baseline);
+    }
     if let Some(totals) = told.totals {
         totals::ledger(&mut page, &totals.ledger);
         totals::counters(&mut page, totals, told.by_cpu);

@@ -3,6 +3,7 @@
 //! The program holds no schema, because nothing that it runs asks for one: `cargo xtask docs` writes them into `schemas/`.
 
 use crate::advisories::AdvisoriesDocument;
+use crate::baseline::{DiffDocument as BaselineDiffDocument, ListDocument, TakenDocument};
 use crate::bench::{ComparisonDocument, ResultDocument, WorkloadsDocument};
 use crate::certificate::CertificateDocument;
 use crate::change::{ApplyDocument, DriftDocument, PlanDocument, RevertDocument, StatusDocument};
@@ -63,6 +64,9 @@ pub const SHAPES: &[Shape] = &[
     shape::<TuneDocument<'_>>("ipmi-tune", 2, "ipmi tune --json"),
     shape::<FleetDocument<'_>>("fleet", 1, "fleet --json"),
     shape::<DiffDocument<'_>>("diff", 1, "diff A B --json"),
+    shape::<TakenDocument<'_>>("baseline", 1, "baseline --json"),
+    shape::<ListDocument<'_>>("baseline-list", 1, "baseline list --json"),
+    shape::<BaselineDiffDocument<'_>>("baseline-diff", 1, "baseline diff --json"),
     shape::<WorkloadsDocument<'_>>("workloads", 1, "bench --json"),
     shape::<ResultDocument<'_>>("result", 2, "bench WORKLOAD --json"),
     shape::<HistoryDocument<'_>>("history", 2, "history --json"),
@@ -220,6 +224,7 @@ file has no `host`, and times of its trials are nanoseconds.
 - sensor: `ipmi sensors`
 - sample: `ipmi power`
 - value of each trial: `bench`
+- part of each boot, or of each change: `baseline`
 - interval and node: `race`
 - result and variant: `history`
 - slow machine: `fleet`

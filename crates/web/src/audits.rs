@@ -5,6 +5,7 @@ use super::Served;
 use super::answer::{Json, Refusal};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
+use facts::baseline::{Baseline, Standing};
 use facts::{Missing, utc};
 use host::Live;
 use report::Style;
@@ -38,6 +39,8 @@ type Latest = (Instant, Arc<Audited>);
 pub(super) struct Audited {
     /// What a monitoring system is told of it.
     pub(super) findings: Findings,
+    /// How fast the machine is compared with its earlier boots.
+    pub(super) baseline: Option<Standing>,
     /// What the machine was then: its governor may be another one by now.
     pub(super) host: Vec<(&'static str, String)>,
     verdict: String,
@@ -103,6 +106,7 @@ fn audited(config: &Config) -> Result<Audited, Refusal> {
     let json = report::json::audit(&head, &host, &audit).map_err(Refusal::failed)?;
     Ok(Audited {
         findings: Findings::of(&audit),
+        baseline: host.baseline.as_ref().ok().and_then(Baseline::of_this_boot).cloned(),
         host: host_labels(&host, &Err(Missing::not_collected("the controller's firmware"))),
         verdict: report::audit::verdict(&host, &audit),
         text: report::audit::document("this machine", &host, &audit, detail).render(text),

@@ -79,6 +79,7 @@ impl Tally {
             online: &counted.online,
             totals: Some(&counted.totals),
             speed: counted.speed.zip(nominal).map(|(speed, nominal)| speed.share_of(nominal)),
+            baseline: audited.and_then(|it| it.baseline.as_ref()),
             findings: audited.map(|it| &it.findings),
             by_cpu: self.by_cpu,
         };

@@ -56,6 +56,11 @@ const FOREIGN: &[Foreign] = &[
     },
     Foreign {
         options: HOST,
+        commands: &["baseline"],
+        instead: "baselines are taken on this machine; `--results FOLDER` reads those of another",
+    },
+    Foreign {
+        options: HOST,
         commands: &["bench"],
         instead: "trials run on this machine; `fullclock compare A B` reads results of others",
     },
@@ -135,6 +140,7 @@ const FOREIGN: &[Foreign] = &[
             "advisories",
             "agent",
             "apply",
+            "baseline",
             "bench",
             "capture",
             "certificate",
@@ -180,6 +186,7 @@ const FOREIGN: &[Foreign] = &[
         options: &["verbose"],
         commands: &[
             "agent",
+            "baseline",
             "bench",
             "capture",
             "certificate",

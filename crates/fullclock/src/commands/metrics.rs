@@ -6,6 +6,7 @@ use crate::{config, output};
 use anyhow::Result;
 use clap::Args;
 use engine::{advised, controller, told};
+use facts::baseline::Baseline;
 use host::Live;
 use report::metrics::{Findings, Told, page};
 use rules::host_labels::host_labels;
@@ -68,6 +69,7 @@ fn text(arguments: &Arguments, options: &MetricsOptions) -> Result<String> {
         online: &online,
         totals: Some(&totals),
         speed,
+        baseline: host.baseline.as_ref().ok().and_then(Baseline::of_this_boot),
         findings: Some(&Findings::of(&audit)),
         by_cpu: options.per_cpu,
     };

@@ -3,6 +3,7 @@
 mod advisories;
 mod agent;
 mod audit;
+mod baseline;
 mod bench;
 mod capture;
 pub(crate) mod certificate;
@@ -162,7 +163,15 @@ enum Command {
     /// WORKLOAD` says what one does. It occupies CPUs: only out of production. Ctrl-C prints what there is.
     #[command(after_help = bench::EXAMPLES)]
     Bench(Box<bench::BenchCommand>),
-    /// Compare results: what differs, and how much of it the clock explains
+    /// Keep the speed of each boot (5 s, once idle), and say which change made it slower
+    ///
+    /// Keeps firmware, microcode, kernel, boot line, mitigations and settings of each boot, with the speed of one core and of all, wake-up
+    /// latency and memory latency: at most 5 s once the machine is idle, and less than 2 kB. A difference is claimed if it exceeds what
+    /// boots of the same settings differ by. Exit codes: 0 kept, or kept before; 1 not idle in all that time, so that the settings alone
+    /// are kept; 2 could not run.
+    #[command(after_help = baseline::EXAMPLES)]
+    Baseline(baseline::BaselineArguments),
+    /// Compare results: what differs, by how much, and what the clock explains
     ///
     /// Of two files, what each measured first is compared; of more, each with the first file; of one, the two things that
     /// `--vs` measured. A difference of two results is claimed if it exceeds what moved within either, and what two runs of the same
@@ -326,6 +335,7 @@ pub(crate) fn run(invocation: &Invocation) -> Result<ExitCode> {
         Some(Command::Ipmi(options)) => ipmi::run(arguments, options),
         Some(Command::History(options)) => history::run(arguments, options),
         Some(Command::Bench(options)) => bench::run(arguments, options),
+        Some(Command::Baseline(options)) => baseline::run(arguments, options),
         Some(Command::Compare(options)) => compare::run(arguments, options),
         Some(Command::Race(options)) => race::run(arguments, options),
         Some(Command::Agent(options)) => agent::run(arguments, options),

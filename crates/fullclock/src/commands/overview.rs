@@ -53,6 +53,7 @@ const TASKS: &[Task] = &[
             ("tick", Effect::Safe),
             ("noise", Effect::Busy),
             ("bench", Effect::Busy),
+            ("baseline", Effect::Busy),
             ("race", Effect::Busy),
             ("net", Effect::Busy),
         ],

@@ -11,6 +11,7 @@
 )]
 
 mod advisories;
+mod baseline;
 mod bench;
 mod bundles;
 mod certificate;

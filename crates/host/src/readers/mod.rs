@@ -1,5 +1,6 @@
 //! Reads the subjects of a host: each reader asks a source and gives the text to the parsers of `facts`.
 
+mod baseline;
 mod clamped_groups;
 mod controls;
 mod cpufreq;
@@ -209,6 +210,7 @@ const READERS: &[Reader] = &[
     }),
     reader(Subject::Sysctls, &[], |source, host| host.sysctls = kernel::read_sysctls(source)),
     reader(Subject::Log, &[], |source, host| host.log = log::read(source)),
+    reader(Subject::Baseline, &[], |source, host| host.baseline = baseline::read(source)),
 ];
 
 /// These subjects and all that they need.

@@ -79,6 +79,18 @@ impl Verdict {
         Verdict::TooFew { have, needed, so_far: None }
     }
 
+    /// Too few runs, of which the two at hand have this logarithm of their ratio.
+    pub(crate) fn too_few_runs(unfit: Unfit, so_far: f64) -> Verdict {
+        match Verdict::too_few(unfit) {
+            Verdict::TooFew { have, needed, .. } => Verdict::TooFew {
+                have,
+                needed,
+                so_far: Some(Interval { low: so_far, high: so_far }),
+            },
+            verdict => verdict,
+        }
+    }
+
     /// Whether a difference is claimed.
     pub fn is_claimed(&self) -> bool {
         matches!(self, Verdict::Claimed(_))

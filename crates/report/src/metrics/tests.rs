@@ -2,6 +2,7 @@
 
 use super::*;
 use facts::Obstacle;
+use facts::baseline::{Part, PartRatio};
 use facts::counters::Counters;
 use rules::finding::{Confidence, Severity};
 use rules::interval::Interval;
@@ -32,11 +33,24 @@ fn page_of(is_open: bool, by_cpu: bool) -> String {
             online: &(0..2).collect(),
             totals: Some(&totals),
             speed: Some(0.25),
+            baseline: Some(&standing()),
             findings: Some(&findings),
             by_cpu,
         },
         is_open,
     )
+}
+
+fn standing() -> Standing {
+    let ratio = |(part, ratio)| PartRatio { part, ratio };
+    Standing {
+        version: facts::baseline::VERSION,
+        boot: "b-1".to_owned(),
+        at: "2026-05-14T08:00:00.000Z".to_owned(),
+        n_boots: 15,
+        ratios: [(Part::SingleCore, 0.81), (Part::Memory, 1.0)].map(ratio).to_vec(),
+        slower: Vec::new(),
+    }
 }
 
 #[test]
@@ -48,6 +62,8 @@ fn a_page_says_what_the_machine_is_where_its_time_went_and_what_was_found() {
         "fullclock_start_time_seconds 1795177600.5",
         "fullclock_online_cpus 2",
         "fullclock_speed_ratio 0.25",
+        r#"fullclock_baseline_speed_ratio{part="single-core"} 0.81"#,
+        r#"fullclock_baseline_speed_ratio{part="memory"} 1"#,
         "fullclock_nominal_hertz 2500000000",
         r#"fullclock_clock_ratio{quantile="0"} 1.452"#,
         r#"fullclock_clock_ratio{quantile="1"} 1.4668"#,
@@ -107,6 +123,7 @@ fn what_is_known_of_nothing_has_no_series() {
         online: &(0..2).collect(),
         totals: None,
         speed: None,
+        baseline: None,
         findings: None,
         by_cpu: false,
     };

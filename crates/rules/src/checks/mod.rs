@@ -74,6 +74,7 @@ mod system {
     pub(super) mod lazy_preemption;
     pub(super) mod offline_cpus;
     pub(super) mod slow_clocksource;
+    pub(super) mod slower_than_before;
     pub(super) mod split_lock_penalty;
     pub(crate) mod stolen_time;
 }
@@ -155,6 +156,7 @@ pub const CHECKS: &[&Check] = &[
     &links::pcie_link_degraded::CHECK,
     &links::slot_narrower_than_ports::CHECK,
     &links::nic_far_from_cpu::CHECK,
+    &system::slower_than_before::CHECK,
     // By what those before it found.
     &known_fault::CHECK,
     &kernel_log::CHECK,
