@@ -16,6 +16,7 @@ use crate::msr::Msrs;
 use crate::power::board::BoardPower;
 use crate::power::cap::PowerCap;
 use crate::power::plr;
+use crate::redfish;
 use crate::site::Thresholds;
 use crate::system::ipmi::Ipmi;
 use crate::system::isolation::Isolation;
@@ -62,6 +63,7 @@ impl HostView {
             cpu_times: none("/proc/stat"),
             power_limits: none("power limits"),
             power_cap: PowerCap::none(Missing::unasked("power limit of the management controller")),
+            redfish: none(redfish::NAME),
             hsmp: none("HSMP"),
             plr: none(plr::NAME),
             uncore: none("uncore domains"),

@@ -57,8 +57,8 @@ pub enum Problem {
         status: u16,
         /// What the server says.
         told: String,
-        /// Whether the request said who asks.
-        has_credentials: bool,
+        /// The option that gave what the request said who asks.
+        given: Option<&'static str>,
     },
     /// Status 404.
     NotFound {
@@ -133,14 +133,9 @@ impl fmt::Display for Failure {
                 let done = if *is_answering { "complete its answer" } else { "answer" };
                 write!(f, "{server} did not {done} within {} s", after.as_secs_f64())
             }
-            Problem::Denied { status, told, has_credentials } => {
-                let advice = match (status, has_credentials) {
-                    (401, false) => "give a token with --token-file FILE",
-                    (401, true) => "it does not accept what --token-file gives",
-                    (_, false) => "it may require a token: --token-file FILE",
-                    (_, true) => "the owner of this token may not read it",
-                };
-                write!(f, "{server} denies access ({status}{}): {advice}", after_colon(told))
+            Problem::Denied { status, told, given } => {
+                let told = after_colon(told);
+                write!(f, "{server} denies access ({status}{told}): {}", allowed(*status, *given))
             }
             Problem::NotFound { path } => write!(f, "{server} has no {path} (404)"),
             Problem::Refused { status, told } => {
@@ -162,6 +157,16 @@ impl fmt::Display for Failure {
             ),
             Problem::Broken { why } => write!(f, "the answer of {server} is broken: {why}"),
         }
+    }
+}
+
+/// What to do where access is denied; `given` is the option that said who asks.
+fn allowed(status: u16, given: Option<&str>) -> String {
+    match (status, given) {
+        (401, None) => "give a token with --token-file FILE".to_owned(),
+        (401, Some(option)) => format!("it does not accept what {option} gives"),
+        (_, None) => "it may require a token: --token-file FILE".to_owned(),
+        (_, Some(_)) => "the owner of this token may not read it".to_owned(),
     }
 }
 
