@@ -26,6 +26,7 @@ mod pasted;
 mod peers;
 mod processes;
 mod recording;
+mod redfish;
 #[cfg(test)]
 mod replay;
 mod results;
@@ -61,6 +62,7 @@ pub const TARGETS: &[Target] = &[
     parser("peers", peers::run),
     parser("processes", processes::run),
     audit("recording", recording::run),
+    parser("redfish", redfish::run),
     parser("results", results::run),
     parser("tape", tape::run),
     parser("trace", trace::run),

@@ -86,6 +86,11 @@ const FOREIGN: &[Foreign] = &[
     },
     Foreign {
         options: HOST,
+        commands: &["bmc"],
+        instead: "a controller is asked over a network, or of this machine; `--redfish URL` names another's",
+    },
+    Foreign {
+        options: HOST,
         commands: &["net client", "net server"],
         instead: "a test needs two machines that run; `fullclock net curve` reads what was measured elsewhere",
     },
@@ -135,6 +140,7 @@ const FOREIGN: &[Foreign] = &[
             "agent",
             "apply",
             "bench",
+            "bmc",
             "capture",
             "certificate",
             "compare",
@@ -166,8 +172,7 @@ const FOREIGN: &[Foreign] = &[
     Foreign {
         options: CONFIG,
         commands: &[
-            "agent", "capture", "diff", "explain", "fleet", "ledger", "net", "noise", "plan",
-            "report", "tick",
+            "agent", "diff", "explain", "fleet", "ledger", "net", "noise", "plan", "report", "tick",
         ],
         instead: "this command reads no configuration: it has no folder and no findings of its own",
     },
@@ -181,6 +186,7 @@ const FOREIGN: &[Foreign] = &[
         commands: &[
             "agent",
             "bench",
+            "bmc",
             "capture",
             "certificate",
             "compare",
