@@ -25,6 +25,7 @@ pub mod net;
 pub mod noise;
 mod peer;
 pub mod race;
+pub mod redfish;
 pub mod results_folder;
 pub mod sampling;
 pub mod secret;

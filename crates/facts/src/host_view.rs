@@ -24,6 +24,7 @@ use crate::power::limit::PowerLimits;
 use crate::power::plr;
 use crate::power::speed_select::SpeedSelect;
 use crate::power::uncore::UncoreDomains;
+use crate::redfish::Redfish;
 use crate::site::{AdvisoryFile, Thresholds};
 use crate::system::cgroup::{LimitedGroup, ThrottledGroups};
 use crate::system::cpu_times::CpuTimes;
@@ -95,6 +96,8 @@ pub struct HostView {
     pub power_limits: PowerLimits,
     /// The board's power and the limit on it, as the management controller tells them.
     pub power_cap: PowerCap,
+    /// What the management controller says over Redfish; absent where no configuration names it.
+    pub redfish: Fact<Redfish>,
     /// What AMD's system management reports of each socket.
     pub hsmp: HsmpSockets,
     /// What has held the clock down since boot, as Intel's servers with TPMI log it.

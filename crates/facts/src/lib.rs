@@ -30,6 +30,7 @@ pub mod pmu;
 pub mod power;
 pub mod probe;
 pub mod quantity;
+pub mod redfish;
 pub mod secrets;
 pub mod site;
 mod subject;

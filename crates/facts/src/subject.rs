@@ -64,6 +64,8 @@ pub enum Subject {
     PowerLimits,
     /// `power_cap`: the management controller is asked.
     PowerCap,
+    /// `redfish`: the management controller is asked, where one is configured.
+    Redfish,
     /// `hsmp`.
     Hsmp,
     /// `plr`.

@@ -17,6 +17,7 @@ use crate::power::board::BoardPower;
 use crate::power::cap::PowerCap;
 use crate::power::plr;
 use crate::power::speed_select;
+use crate::redfish;
 use crate::site::Thresholds;
 use crate::system::ipmi::Ipmi;
 use crate::system::isolation::Isolation;
@@ -63,6 +64,7 @@ impl HostView {
             cpu_times: none("/proc/stat"),
             power_limits: none("power limits"),
             power_cap: PowerCap::none(Missing::unasked("power limit of the management controller")),
+            redfish: none(redfish::NAME),
             hsmp: none("HSMP"),
             plr: none(plr::NAME),
             speed_select: none(speed_select::NAME),

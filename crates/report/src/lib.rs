@@ -36,6 +36,7 @@ pub mod other_tools;
 pub mod outputs;
 mod page;
 pub mod race;
+pub mod redfish;
 mod relations;
 pub mod roles;
 pub mod samples;

@@ -19,6 +19,7 @@ use crate::json::{AuditDocument, ExplainDocument};
 use crate::ledger::json::LedgerDocument;
 use crate::net::{CeilingsDocument, CurveDocument, TestDocument};
 use crate::noise::json::NoiseDocument;
+use crate::redfish::BmcDocument;
 use crate::samples::json::SampleDocument;
 use crate::spans::json::CourseDocument;
 use crate::tick::TickDocument;
@@ -62,6 +63,7 @@ pub const SHAPES: &[Shape] = &[
     shape::<SensorsDocument<'_>>("ipmi-sensors", 2, "ipmi sensors --json"),
     shape::<PowerDocument<'_>>("ipmi-power", 2, "ipmi power --json"),
     shape::<TuneDocument<'_>>("ipmi-tune", 2, "ipmi tune --json"),
+    shape::<BmcDocument<'_>>("bmc", 1, "bmc --json"),
     shape::<FleetDocument<'_>>("fleet", 1, "fleet --json"),
     shape::<DiffDocument<'_>>("diff", 1, "diff A B --json"),
     shape::<TakenDocument<'_>>("baseline", 1, "baseline --json"),

@@ -6,6 +6,8 @@
 //! SuperServer 1019D user's manual, "Advanced Power Management Configuration"; Cisco, "UCS Server BIOS Tokens"; Fujitsu, "BIOS optimizations for
 //! Xeon E5 v4 & E7 v4 based systems".
 
+mod attributes;
+
 use facts::HostView;
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::system::hpe;
@@ -109,8 +111,7 @@ const MAKERS: &[Maker] = &[
 
 /// What is to be chosen in the firmware's setup; in the maker's words where it is known.
 pub(crate) fn setup(host: &HostView, menu: Menu) -> String {
-    let is_amd = host.cpuinfo.as_ref().is_ok_and(CpuInfo::is_amd);
-    let processor = if is_amd { Amd } else { Intel };
+    let processor = processor(host);
     let words = maker(host).and_then(|maker| {
         let mut menus = maker.menus.iter();
         let words = menus.find(|(of, on, _)| (*of, *on) == (menu, processor))?.2;
@@ -133,6 +134,15 @@ pub(crate) fn setup(host: &HostView, menu: Menu) -> String {
     format!("{what} ({})", words.as_deref().unwrap_or(neutral))
 }
 
+/// The same in the names of the management controller, as words that follow others: "; over Redfish: PATCH ...".
+pub(crate) fn over_redfish(host: &HostView, menu: Menu) -> String {
+    attributes::over_redfish(host, maker(host), menu, processor(host))
+}
+
+fn processor(host: &HostView) -> Processor {
+    if host.cpuinfo.as_ref().is_ok_and(CpuInfo::is_amd) { Amd } else { Intel }
+}
+
 /// Whether the firmware names another maker than HP or HPE.
 pub(crate) fn is_not_hpe(host: &HostView) -> bool {
     let vendor = host.dmi.vendor.as_deref().unwrap_or("HP");
@@ -153,12 +163,56 @@ mod tests {
     use super::*;
     use crate::fixture::host_of;
 
-    fn of(vendor: &str, product: &str, processor: &str, menu: Menu) -> String {
-        let host = format!(
+    fn server(vendor: &str, product: &str, processor: &str) -> String {
+        format!(
             "//- /sys/class/dmi/id/sys_vendor\n{vendor}\n//- /sys/class/dmi/id/product_name\n{product}\n\
              //- /proc/cpuinfo\nprocessor : 0\nvendor_id : {processor}\n"
+        )
+    }
+
+    fn of(vendor: &str, product: &str, processor: &str, menu: Menu) -> String {
+        setup(&host_of(&server(vendor, product, processor)), menu)
+    }
+
+    #[test]
+    fn the_controllers_name_of_a_setting_comes_with_the_request_that_changes_it() {
+        let text = |vendor, product, processor, menu| {
+            over_redfish(&host_of(&server(vendor, product, processor)), menu)
+        };
+        let intel = |vendor, product, menu| text(vendor, product, "GenuineIntel", menu);
+        assert_eq!(
+            intel("Dell Inc.", "PowerEdge R760", Menu::Turbo),
+            "; over Redfish: PATCH /redfish/v1/Systems/System.Embedded.1/Bios/Settings {\"Attributes\": {\"SysProfile\": \"Custom\", \"ProcTurboMode\": \"Enabled\"}}"
         );
-        setup(&host_of(&host), menu)
+        assert!(
+            intel("HPE", "ProLiant DL380 Gen10", Menu::Clock)
+                .ends_with("\"PowerRegulator\": \"OsControl\"}}")
+        );
+        assert!(intel("Lenovo", "ThinkSystem SR650", Menu::Clock).contains("Bios/Pending"));
+        assert!(
+            intel("Cisco Systems Inc", "UCSC-C240-M5", Menu::Turbo)
+                .contains("PATCH to the settings of Bios")
+        );
+        // An older one, another processor, and makers that name theirs anew with each firmware.
+        for shown in [
+            intel("HP", "ProLiant DL580 G7", Menu::Clock),
+            text("Lenovo", "ThinkSystem SR665", "AuthenticAMD", Menu::Turbo),
+            intel("Supermicro", "SYS-1029P", Menu::Turbo),
+            intel("FUJITSU", "PRIMERGY RX2540 M4", Menu::Turbo),
+        ] {
+            assert_eq!(
+                shown,
+                "; `fullclock bmc --bios` shows what the management controller calls it"
+            );
+        }
+        assert_eq!(intel("Gigabyte Technology Co., Ltd.", "R282-Z90", Menu::Turbo), "");
+        let told =
+            "//- redfish\n{\"bios\": {\"settings\": \"/redfish/v1/Systems/X/Bios/Settings\"}}\n";
+        let host = format!("{}{told}", server("Cisco Systems Inc", "UCSC-C240-M5", "GenuineIntel"));
+        assert!(
+            over_redfish(&host_of(&host), Menu::Turbo)
+                .contains("PATCH /redfish/v1/Systems/X/Bios/Settings {")
+        );
     }
 
     #[test]

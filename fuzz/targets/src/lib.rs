@@ -27,6 +27,7 @@ mod pasted;
 mod peers;
 mod processes;
 mod recording;
+mod redfish;
 #[cfg(test)]
 mod replay;
 mod results;
@@ -63,6 +64,7 @@ pub const TARGETS: &[Target] = &[
     parser("peers", peers::run),
     parser("processes", processes::run),
     audit("recording", recording::run),
+    parser("redfish", redfish::run),
     parser("results", results::run),
     parser("tape", tape::run),
     parser("trace", trace::run),

@@ -6,8 +6,8 @@ mod speed;
 pub use speed::LIMIT;
 
 use crate::clock::{now, since_1970_ns};
+use crate::controller;
 use crate::interrupt::Interrupt;
-use crate::told::bmc_firmware;
 use crate::{Event, Tell};
 use anyhow::{Context, Result, bail};
 use facts::utc;
@@ -77,7 +77,7 @@ pub fn take(
     let host = host::view(&live);
     let cpus = Cpus::of(&host)?;
     let mut settings = Fingerprint::of(&host);
-    let controller = bmc_firmware().unwrap_or_else(|why| format!("unknown: {why}"));
+    let controller = controller::firmware().unwrap_or_else(|why| format!("unknown: {why}"));
     settings.set(CONTROLLER, Some(&controller));
     settings.set(PROGRAM, Some(env!("CARGO_PKG_VERSION")));
     settings.set(MEASURED_ON, Some(&cpus.to_string()));

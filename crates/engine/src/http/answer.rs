@@ -5,12 +5,15 @@ use super::{Client, Response};
 use serde::de::DeserializeSeed;
 use serde_json::error::Category;
 use std::io::{self, BufReader, Read};
+use std::time::Duration;
 use ureq::Body;
 
 /// What a server answered, whose body is yet to be read.
 pub struct Answer<'a> {
     client: &'a Client,
     status: u16,
+    etag: Option<String>,
+    deadline: Duration,
     body: Body,
 }
 
@@ -27,25 +30,52 @@ const BEGINNING: usize = 60;
 const KEPT: usize = BEGINNING + super::credentials::LARGEST;
 
 impl<'a> Answer<'a> {
-    pub(super) fn new(client: &'a Client, response: Response<Body>) -> Answer<'a> {
+    pub(super) fn new(
+        client: &'a Client,
+        response: Response<Body>,
+        deadline: Duration,
+    ) -> Answer<'a> {
         let status = response.status().as_u16();
-        Answer { client, status, body: response.into_body() }
+        let etag = response.headers().get("etag").and_then(|it| it.to_str().ok());
+        let etag = etag.map(str::to_owned);
+        Answer { client, status, etag, deadline, body: response.into_body() }
+    }
+
+    /// The status: 2xx, or 304 where the request was on condition that something has changed.
+    pub fn status(&self) -> u16 {
+        self.status
+    }
+
+    /// The version of what was answered (RFC 9110, 8.8.3).
+    pub fn etag(&self) -> Option<&str> {
+        self.etag.as_deref()
     }
 
     /// What `seed` makes of the body, which is JSON. It is parsed as it comes, so that it is never in memory as a whole.
     ///
     /// Errors: it does not come in time, is larger than the bound, ends early, or is not what `seed` takes.
     pub fn json<'de, S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Failure> {
-        let Answer { client, body, .. } = self;
+        self.json_and_length(seed).map(|(value, _)| value)
+    }
+
+    /// The same, and how many bytes the body has after unpacking.
+    ///
+    /// Errors: those of [`Answer::json`].
+    pub fn json_and_length<'de, S: DeserializeSeed<'de>>(
+        self,
+        seed: S,
+    ) -> Result<(S::Value, u64), Failure> {
+        let Answer { client, body, deadline, .. } = self;
         let inner = body.into_with_config().limit(client.options.largest).reader();
-        let mut watched = Watched { inner, beginning: Vec::new(), error: None };
+        let mut watched = Watched { inner, beginning: Vec::new(), length: 0, error: None };
         let parsed = {
             let reader = BufReader::with_capacity(64 << 10, &mut watched);
             let mut json = serde_json::Deserializer::from_reader(reader);
             seed.deserialize(&mut json).and_then(|value| json.end().map(|()| value))
         };
-        parsed.map_err(|error| match watched.error.take() {
-            Some(error) => client.failed(error.into(), true),
+        let length = watched.length;
+        parsed.map(|value| (value, length)).map_err(|error| match watched.error.take() {
+            Some(error) => client.failed(error.into(), deadline, true),
             None if error.classify() == Category::Eof => {
                 client.fail(Problem::Broken { why: format!("it ends early ({error})") })
             }
@@ -63,7 +93,7 @@ impl<'a> Answer<'a> {
 
     /// Why it is no success.
     pub(super) fn refusal(self, url: &str) -> Failure {
-        let Answer { client, status, body } = self;
+        let Answer { client, status, body, .. } = self;
         let mut bytes = Vec::new();
         let mut reader = body.into_with_config().limit(LARGEST_REFUSAL).reader();
         // What has come of it is all that can be shown.
@@ -71,9 +101,9 @@ impl<'a> Answer<'a> {
         // A secret can be spelled with escapes in JSON, and cut in what is shown.
         let told = message(&client.masked(&String::from_utf8_lossy(&bytes)));
         let told = client.masked(&told);
-        let has_credentials = !client.options.credentials.are_none();
+        let given = client.options.credentials.option();
         client.fail(match status {
-            401 | 403 => Problem::Denied { status, told, has_credentials },
+            401 | 403 => Problem::Denied { status, told, given },
             404 => {
                 let path = url.split('?').next().unwrap_or(url);
                 let server = client.address.to_string();
@@ -85,11 +115,15 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// What a server says of a failure: `error` or `message` of a JSON object, or the first line of a text that is no page.
+/// Where servers put their words in JSON; the two last ones are Redfish's (DSP0266, "Error responses").
+const WORDS: [&str; 4] =
+    ["/error", "/message", "/error/@Message.ExtendedInfo/0/Message", "/error/message"];
+
+/// What a server says of a failure: its words in a JSON object, or the first line of a text that is no page.
 fn message(text: &str) -> String {
     let json = serde_json::from_str::<serde_json::Value>(text).ok();
     let of_json = json.and_then(|it| {
-        let found = ["error", "message"].iter().find_map(|name| it.get(name)?.as_str());
+        let found = WORDS.iter().find_map(|place| it.pointer(place)?.as_str());
         found.map(str::to_owned)
     });
     let line = || {
@@ -108,10 +142,11 @@ pub(crate) fn shortened(text: &str) -> String {
     }
 }
 
-/// A reader that remembers how its text begins, and the error that ended it.
+/// A reader that remembers how its text begins, how long it is, and the error that ended it.
 struct Watched<R> {
     inner: R,
     beginning: Vec<u8>,
+    length: u64,
     error: Option<io::Error>,
 }
 
@@ -121,6 +156,7 @@ impl<R: Read> Read for Watched<R> {
             Ok(n) => {
                 let more = KEPT.saturating_sub(self.beginning.len()).min(n);
                 self.beginning.extend_from_slice(&buffer[..more]);
+                self.length += n as u64;
                 Ok(n)
             }
             Err(error) => {

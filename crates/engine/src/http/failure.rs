@@ -59,8 +59,8 @@ pub enum Problem {
         status: u16,
         /// What the server says.
         told: String,
-        /// Whether the request said who asks.
-        has_credentials: bool,
+        /// The option that gave what the request said who asks.
+        given: Option<&'static str>,
     },
     /// Status 404.
     NotFound {
@@ -114,6 +114,13 @@ impl Problem {
 
 impl std::error::Error for Failure {}
 
+impl Failure {
+    /// The same with another name of the server, where its address is not for everybody who reads it.
+    pub fn by(self, server: &str) -> Failure {
+        Failure { server: server.to_owned(), ..self }
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Failure { server, problem, prefix } = self;
@@ -141,15 +148,10 @@ impl fmt::Display for Failure {
                 let done = if *is_answering { "complete its answer" } else { "answer" };
                 write!(f, "{server} did not {done} within {} s", after.as_secs_f64())
             }
-            Problem::Denied { status, told, has_credentials } => {
-                let option = format!("--{prefix}token-file");
-                let advice = match (status, has_credentials) {
-                    (401, false) => format!("give a token with {option} FILE"),
-                    (401, true) => format!("it does not accept what {option} gives"),
-                    (_, false) => format!("it may require a token: {option} FILE"),
-                    (_, true) => "the owner of this token may not read it".to_owned(),
-                };
-                write!(f, "{server} denies access ({status}{}): {advice}", after_colon(told))
+            Problem::Denied { status, told, given } => {
+                let told = after_colon(told);
+                let advice = allowed(*status, *given, prefix);
+                write!(f, "{server} denies access ({status}{told}): {advice}")
             }
             Problem::NotFound { path } => write!(f, "{server} has no {path} (404)"),
             Problem::Refused { status, told } => {
@@ -171,6 +173,18 @@ impl fmt::Display for Failure {
             ),
             Problem::Broken { why } => write!(f, "the answer of {server} is broken: {why}"),
         }
+    }
+}
+
+/// What to do where access is denied; `given` is the option that said who asks.
+fn allowed(status: u16, given: Option<&str>, prefix: &str) -> String {
+    match (status, given) {
+        (401, None) => format!("give a token with --{prefix}token-file FILE"),
+        (401, Some(option)) => {
+            format!("it does not accept what --{prefix}{} gives", option.trim_start_matches('-'))
+        }
+        (_, None) => format!("it may require a token: --{prefix}token-file FILE"),
+        (_, Some(_)) => "the owner of this token may not read it".to_owned(),
     }
 }
 

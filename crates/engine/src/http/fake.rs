@@ -7,7 +7,7 @@ use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -22,6 +22,8 @@ pub(crate) struct Reply {
     pub(crate) pause: Duration,
     /// Whether the connection stays open after it.
     pub(crate) hangs: bool,
+    /// Whether the connection is good for another request.
+    pub(crate) keeps: bool,
 }
 
 impl Reply {
@@ -54,6 +56,7 @@ pub(crate) struct Fake {
     pub(crate) certificate: String,
     /// The heads of the requests, as they came.
     requests: Arc<Mutex<Vec<String>>>,
+    n_connections: Arc<AtomicUsize>,
     is_over: Arc<AtomicBool>,
 }
 
@@ -86,10 +89,12 @@ impl Fake {
         let url = format!("{scheme}://{}", listener.local_addr().unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
         let is_over = Arc::new(AtomicBool::new(false));
+        let n_connections = Arc::new(AtomicUsize::new(0));
         let fake = Fake {
             url,
             certificate,
             requests: Arc::clone(&requests),
+            n_connections: Arc::clone(&n_connections),
             is_over: Arc::clone(&is_over),
         };
         std::thread::spawn(move || {
@@ -98,6 +103,7 @@ impl Fake {
                     return;
                 }
                 let Ok(stream) = stream else { continue };
+                n_connections.fetch_add(1, Ordering::Relaxed);
                 let (answer, tls) = (Arc::clone(&answer), tls.clone());
                 let (requests, is_over) = (Arc::clone(&requests), Arc::clone(&is_over));
                 std::thread::spawn(move || match tls {
@@ -112,6 +118,11 @@ impl Fake {
             }
         });
         fake
+    }
+
+    /// How many connections there have been.
+    pub(crate) fn connections(&self) -> usize {
+        self.n_connections.load(Ordering::Relaxed)
     }
 
     /// The heads of all requests so far.
@@ -135,6 +146,17 @@ fn serve(
     requests: &Mutex<Vec<String>>,
     is_over: &AtomicBool,
 ) -> std::io::Result<()> {
+    while serve_one(&mut stream, answer, requests, is_over)? {}
+    Ok(())
+}
+
+/// Whether the connection is good for another request.
+fn serve_one(
+    stream: &mut (impl Read + Write),
+    answer: &Answer,
+    requests: &Mutex<Vec<String>>,
+    is_over: &AtomicBool,
+) -> std::io::Result<bool> {
     let mut head = Vec::new();
     let mut byte = [0];
     while !head.ends_with(b"\r\n\r\n") {
@@ -154,5 +176,5 @@ fn serve(
     while reply.hangs && !is_over.load(Ordering::Relaxed) && began.elapsed().as_secs() < 60 {
         std::thread::sleep(Duration::from_millis(5));
     }
-    Ok(())
+    Ok(reply.keeps)
 }

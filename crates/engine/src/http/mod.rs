@@ -26,7 +26,7 @@ pub use tls::{Fingerprint, Trust};
 use crate::clock::now;
 use std::time::{Duration, Instant};
 use ureq::Agent;
-use ureq::http::Response;
+use ureq::http::{Response, StatusCode};
 use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{Connector, TcpConnector};
 
@@ -55,6 +55,8 @@ pub struct Options {
     pub credentials: Credentials,
     /// What stands before `token-file` and `ca` in the names of the user's options, as `prometheus-`, for advice.
     pub prefix: &'static str,
+    /// Whether one connection serves one exchange after the other: a controller takes up to a second for TLS.
+    pub reuses: bool,
 }
 
 impl Default for Options {
@@ -65,12 +67,13 @@ impl Default for Options {
             trust: Trust::System,
             credentials: Credentials::default(),
             prefix: "",
+            reuses: false,
         }
     }
 }
 
-/// A client of one server. Each exchange has a connection of its own: one that is kept may be closed by the server at the moment when the
-/// next request is sent, which looks as if the server had failed.
+/// A client of one server. Unless [`Options::reuses`] says otherwise, each exchange has a connection of its own: one that is kept may be
+/// closed by the server at the moment when the next request is sent, which looks as if the server had failed.
 pub struct Client {
     agent: Agent,
     address: Address,
@@ -88,7 +91,7 @@ impl Client {
         };
         let config = Agent::config_builder()
             .http_status_as_error(false)
-            .max_idle_connections(0)
+            .max_idle_connections(usize::from(options.reuses))
             .max_redirects(0)
             .max_redirects_will_error(false)
             .max_response_header_size(LARGEST_HEADERS)
@@ -104,6 +107,11 @@ impl Client {
     /// The server.
     pub fn address(&self) -> &Address {
         &self.address
+    }
+
+    /// Whether only the certificate of one fingerprint is trusted.
+    pub fn is_pinned(&self) -> bool {
+        matches!(self.options.trust, Trust::Pinned(_))
     }
 
     /// Whether headers with a secret go over the network as they are.
@@ -135,13 +143,32 @@ impl Client {
         path: &str,
         parameters: &[(&str, &str)],
     ) -> Result<Answer<'_>, Failure> {
-        let mut url = self.address.join(path, parameters);
+        let deadline = self.options.deadline;
+        self.follow(self.address.join(path, parameters), &Asked { headers: &[], until, deadline })
+    }
+
+    /// The answer to a GET of `path`, which may end with a query, within this time and with these headers. Status 304 is an answer: what the
+    /// header `If-None-Match` names has not changed.
+    ///
+    /// Errors: those of [`Client::get`].
+    pub fn get_within(
+        &self,
+        path: &str,
+        headers: &[(&'static str, &str)],
+        deadline: Duration,
+    ) -> Result<Answer<'_>, Failure> {
+        let until = now() + deadline;
+        self.follow(self.address.join(path, &[]), &Asked { headers, until, deadline })
+    }
+
+    fn follow(&self, mut url: String, asked: &Asked<'_>) -> Result<Answer<'_>, Failure> {
         for _ in 0..MOST_REDIRECTS {
-            let response = self.ask(&url, until)?;
+            let response = self.ask(&url, asked)?;
             let status = response.status();
-            if !status.is_redirection() {
-                let answer = Answer::new(self, response);
-                return if status.is_success() { Ok(answer) } else { Err(answer.refusal(&url)) };
+            if status == StatusCode::NOT_MODIFIED || !status.is_redirection() {
+                let is_answer = status.is_success() || status == StatusCode::NOT_MODIFIED;
+                let answer = Answer::new(self, response, asked.deadline);
+                return if is_answer { Ok(answer) } else { Err(answer.refusal(&url)) };
             }
             let location = response.headers().get("location").and_then(|it| it.to_str().ok());
             let to = location.unwrap_or("an unknown place");
@@ -152,18 +179,21 @@ impl Client {
         Err(self.fail(Problem::Redirected { to: "one place after the other".to_owned() }))
     }
 
-    fn ask(&self, url: &str, until: Instant) -> Result<Response<ureq::Body>, Failure> {
-        let left = until.saturating_duration_since(now());
+    fn ask(&self, url: &str, asked: &Asked<'_>) -> Result<Response<ureq::Body>, Failure> {
+        let left = asked.until.saturating_duration_since(now());
         if left.is_zero() {
-            let after = self.options.deadline;
+            let after = asked.deadline;
             return Err(self.fail(Problem::Timeout { after, is_answering: false }));
         }
-        let request = self.agent.get(url).config().timeout_global(Some(left));
-        let mut request = request.build();
+        let mut request = self.agent.get(url);
         for (name, value) in self.options.credentials.headers() {
             request = request.header(name, value);
         }
-        request.call().map_err(|error| self.failed(error, false))
+        for (name, value) in asked.headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.config().timeout_global(Some(left)).build();
+        request.call().map_err(|error| self.failed(error, asked.deadline, false))
     }
 
     /// What the server says, without the secrets that it was sent.
@@ -177,8 +207,16 @@ impl Client {
     }
 
     /// What an error of the library means; `is_answering` once headers have come.
-    fn failed(&self, error: ureq::Error, is_answering: bool) -> Failure {
-        let deadline = self.options.deadline;
+    fn failed(&self, error: ureq::Error, deadline: Duration, is_answering: bool) -> Failure {
         self.fail(failure::of_library(error, deadline, is_answering))
     }
+}
+
+/// What one exchange has beyond the address and the credentials.
+struct Asked<'a> {
+    headers: &'a [(&'static str, &'a str)],
+    /// When all of it has to be over.
+    until: Instant,
+    /// The time that whoever asks allowed, for an error.
+    deadline: Duration,
 }

@@ -40,6 +40,9 @@ pub enum Trust {
 pub struct Fingerprint([u8; 32]);
 
 impl Fingerprint {
+    /// That of no certificate.
+    pub const NONE: Fingerprint = Fingerprint([0; 32]);
+
     /// Parses 64 hexadecimal digits, with or without colons, as `openssl x509 -fingerprint -sha256` prints them.
     pub fn parse(text: &str) -> Option<Fingerprint> {
         let digits: Vec<u8> = text.trim().bytes().filter(|it| *it != b':').collect();

@@ -78,7 +78,7 @@ fn judge(arguments: &Arguments, options: &AuditOptions) -> Result<ExitCode> {
 fn read(arguments: &Arguments) -> Result<(HostView, Audit, String)> {
     let config = config::of_host(arguments)?;
     output::with_progress(&arguments.output, "reading the host ...", || {
-        let (source, name) = super::open_with_controller(arguments)?;
+        let (source, name) = super::open_with_controller(arguments, &config)?;
         let today = config::today(arguments.began);
         let (host, audit) = advised::looked_at(&*source, &name, &config, &today)?;
         anyhow::Ok((host, audit, name))
@@ -95,7 +95,7 @@ fn watch(arguments: &Arguments, time: Duration) -> Result<(HostView, Audit, Stri
         );
     }
     let config = config::of_host(arguments)?;
-    let (source, name) = super::open_with_controller(arguments)?;
+    let (source, name) = super::open_with_controller(arguments, &config)?;
     let today = config::today(arguments.began);
     let mut begin = |cost: &Cost| {
         output::note(&arguments.output, &report::look::cost(cost));

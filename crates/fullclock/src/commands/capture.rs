@@ -1,6 +1,7 @@
 //! `fullclock capture`: writes everything that an audit and a plan ask of a host to a file that only its owner can read.
 
 use crate::cli::Arguments;
+use crate::config;
 use crate::new_file::{self, Readers};
 use crate::output;
 use anyhow::Result;
@@ -13,8 +14,9 @@ use std::process::ExitCode;
 pub(super) fn run(arguments: &Arguments, file: Option<&Path>, force: bool) -> Result<ExitCode> {
     // Before the host is asked, which takes seconds on a large one.
     file.map_or(Ok(()), |it| new_file::check(it, force))?;
+    let config = config::of_host(arguments)?;
     let text = output::with_progress(&arguments.output, "reading the host ...", || {
-        let (source, name) = super::open_with_controller(arguments)?;
+        let (source, name) = super::open_with_controller(arguments, &config)?;
         let answered = Answered::new(&*source);
         let recording = Recording::new(&answered);
         host::view(&recording);

@@ -91,6 +91,11 @@ const FOREIGN: &[Foreign] = &[
     },
     Foreign {
         options: HOST,
+        commands: &["bmc"],
+        instead: "a controller is asked over a network, or of this machine; `--redfish URL` names another's",
+    },
+    Foreign {
+        options: HOST,
         commands: &["net client", "net server"],
         instead: "a test needs two machines that run; `fullclock net curve` reads what was measured elsewhere",
     },
@@ -142,6 +147,7 @@ const FOREIGN: &[Foreign] = &[
             "apply",
             "baseline",
             "bench",
+            "bmc",
             "capture",
             "certificate",
             "compare",
@@ -172,9 +178,7 @@ const FOREIGN: &[Foreign] = &[
     },
     Foreign {
         options: CONFIG,
-        commands: &[
-            "agent", "capture", "diff", "fleet", "ledger", "net", "noise", "plan", "report", "tick",
-        ],
+        commands: &["agent", "diff", "fleet", "ledger", "net", "noise", "plan", "report", "tick"],
         instead: "this command reads no configuration: it has no folder and no findings of its own",
     },
     Foreign {
@@ -188,6 +192,7 @@ const FOREIGN: &[Foreign] = &[
             "agent",
             "baseline",
             "bench",
+            "bmc",
             "capture",
             "certificate",
             "compare",

@@ -5,6 +5,7 @@ mod agent;
 mod audit;
 mod baseline;
 mod bench;
+mod bmc;
 mod capture;
 pub(crate) mod certificate;
 pub(crate) mod change;
@@ -39,6 +40,7 @@ use clap::{Parser, Subcommand};
 use engine::copies;
 use facts::CpuSet;
 use host::{Live, Source, WithController};
+use rules::config::Config;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -225,6 +227,14 @@ enum Command {
     /// Needs root and the drivers (`modprobe -a ipmi_si ipmi_devintf`). Each question costs CPU time where the kernel polls for answers.
     #[command(after_help = ipmi::EXAMPLES)]
     Ipmi(ipmi::IpmiArguments),
+    /// Ask the management controller what limits (Redfish)
+    ///
+    /// Asks the controller at most eight times and 10 s long: limits on power, throttled processors and why, temperatures; and shows
+    /// how long each answer took. Reads only, follows no link to another server, and never shows a secret. Without --redfish it takes the
+    /// controller of the configuration, or this machine's own by its host interface. `audit` and `capture` ask it only where
+    /// the configuration names it.
+    #[command(after_help = bmc::EXAMPLES)]
+    Bmc(Box<bmc::BmcArguments>),
     /// List kept results; show or remove one
     ///
     /// Results are JSON files in one folder, and the history is an index of it that makes itself. A run that was killed
@@ -333,6 +343,7 @@ pub(crate) fn run(invocation: &Invocation) -> Result<ExitCode> {
         Some(Command::Noise(options)) => noise::run(arguments, options),
         Some(Command::Tick(options)) => tick::run(arguments, options),
         Some(Command::Ipmi(options)) => ipmi::run(arguments, options),
+        Some(Command::Bmc(options)) => bmc::run(arguments, options),
         Some(Command::History(options)) => history::run(arguments, options),
         Some(Command::Bench(options)) => bench::run(arguments, options),
         Some(Command::Baseline(options)) => baseline::run(arguments, options),
@@ -369,9 +380,14 @@ fn open(arguments: &Arguments) -> Result<(Box<dyn Source>, String)> {
     open_as(arguments, || Box::new(Live::this_machine()))
 }
 
-/// The same, but that this machine's management controller is asked, once and for a moment: for who looks by hand.
-fn open_with_controller(arguments: &Arguments) -> Result<(Box<dyn Source>, String)> {
-    open_as(arguments, || Box::new(WithController::this_machine()))
+/// The same, but that this machine's management controller is asked, once and for a moment: for who looks by hand. Over Redfish it is
+/// asked where the configuration names it.
+fn open_with_controller(
+    arguments: &Arguments,
+    config: &Config,
+) -> Result<(Box<dyn Source>, String)> {
+    let machine = || bmc::with_controller(Box::new(WithController::this_machine()), config);
+    open_as(arguments, machine)
 }
 
 fn open_as(

@@ -44,6 +44,7 @@ const TASKS: &[Task] = &[
             ("fleet", Effect::Safe),
             ("diff", Effect::Safe),
             ("ipmi", Effect::Safe),
+            ("bmc", Effect::Safe),
         ],
     },
     Task {

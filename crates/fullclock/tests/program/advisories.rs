@@ -66,10 +66,7 @@ fn what_is_seen_is_first_and_what_a_version_says_behind_it() {
         (&all[0]["id"], &all[0]["state"]),
         (&"oda-clock-modulation".into(), &"seen here".into())
     );
-    assert_eq!(
-        of(&json, "cfs-quota-slices-expire").unwrap()["state"],
-        "affected by version"
-    );
+    assert_eq!(of(&json, "cfs-quota-slices-expire").unwrap()["state"], "affected by version");
     assert_eq!(of(&json, "lazy-preemption-spinlocks").unwrap()["state"], "not affected");
     let text = printed(&["advisories", "--host", &site.host]);
     let (seen, affected) =

@@ -89,6 +89,10 @@ impl Source for Answered<'_> {
         self.count(self.inner.controller(question))
     }
 
+    fn redfish(&self) -> Fact<String> {
+        self.inner.redfish()
+    }
+
     fn ethtool(&self, interface: &str, question: ethtool::Question) -> Fact<Vec<u8>> {
         self.count(self.inner.ethtool(interface, question))
     }

@@ -81,6 +81,10 @@ impl Source for CachedSource<'_> {
         self.inner.controller(question)
     }
 
+    fn redfish(&self) -> Fact<String> {
+        self.inner.redfish()
+    }
+
     fn ethtool(&self, interface: &str, question: ethtool::Question) -> Fact<Vec<u8>> {
         self.inner.ethtool(interface, question)
     }

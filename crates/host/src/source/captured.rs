@@ -14,7 +14,8 @@
 //! ```
 //!
 //! A header line starts with `//- ` and names a file, a folder (with a slash behind it), a link (with
-//! its target), a register, a counter that was read twice (`twice TSC, MPERF and APERF of CPU 0`), a question to a driver, or one to the management controller (`/dev/ipmi0 0x2c 0x03 dc 00 00`);
+//! its target), a register, a counter that was read twice (`twice TSC, MPERF and APERF of CPU 0`), a question to a driver, or one to the management controller (`/dev/ipmi0 0x2c 0x03 dc 00 00`;
+//! `redfish` is all that it said over Redfish, as JSON);
 //! the lines below it are what it holds, of a question the answer's bytes. `!denied`, `!absent`, `!not-collected`,
 //! `!not-here TEXT`, `!failed TEXT` and `!bytes HEX` stand for an answer that is no text. A line of a file that starts
 //! with `//- `, `!` or `\` has a `\` before it; a lone `\` at the end says that the last line has no newline.
@@ -25,8 +26,11 @@ use facts::collectors::{self, Known};
 use facts::ipmi::{Question, bytes as bytes_of};
 use facts::links::ethtool;
 use facts::power::speed_select;
-use facts::{Fact, Missing, Origin, Why, msr};
+use facts::{Fact, Missing, Origin, Why, msr, redfish};
 use std::collections::BTreeMap;
+
+/// Under which name the answers of the management controller over Redfish are kept.
+pub(super) const REDFISH: &str = "redfish";
 
 pub(super) const HEADER: &str = "fullclock capture 1";
 /// Behind the header: this capture was made from somebody else's data, so what it lacks may only not have been collected.
@@ -221,6 +225,19 @@ impl Source for Captured {
 
     fn speed_select(&self, question: speed_select::Question) -> Fact<Vec<u8>> {
         self.answer(&question.name()).map(<[u8]>::to_vec)
+    }
+
+    fn redfish(&self) -> Fact<String> {
+        match self.answers.get(REDFISH) {
+            Some(Ok(bytes)) => Ok(String::from_utf8_lossy(bytes).into_owned()),
+            Some(Err(why)) => Err(Missing { what: redfish::NAME.to_owned(), why: why.clone() }),
+            // Where nothing was asked, nobody knows what was configured.
+            None if self.answers.is_empty() => Err(Missing::not_collected(redfish::NAME)),
+            None => {
+                const WHY: &str = "no controller was configured where this was collected";
+                Err(Missing::not_here(redfish::NAME, WHY))
+            }
+        }
     }
 
     fn cpuid(&self, leaf: u32, subleaf: u32) -> Fact<[u32; 4]> {

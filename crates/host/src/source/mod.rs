@@ -22,7 +22,7 @@ pub use look::Counter;
 use facts::ipmi::{Completion, Question, Response, Unanswered};
 use facts::links::ethtool;
 use facts::power::speed_select;
-use facts::{Expected, Fact, Missing, Origin, Why, limits};
+use facts::{Expected, Fact, Missing, Origin, Why, limits, redfish};
 use rustix::io::Errno;
 
 /// One host, asked question by question.
@@ -64,6 +64,13 @@ pub trait Source {
     ///
     /// The one question that costs somebody else time: few sources ask.
     fn controller(&self, question: &Question<Vec<u8>>) -> Fact<Vec<u8>>;
+
+    /// What the management controller says over Redfish, as [`Redfish::parse`](facts::redfish::Redfish::parse) reads it. Only where a
+    /// configuration names the controller is it asked: to answer takes it seconds.
+    fn redfish(&self) -> Fact<String> {
+        const WHY: &str = "no configuration names the controller (redfish.url)";
+        Err(Missing::not_here(redfish::NAME, WHY))
+    }
 
     /// What the driver of a network interface answers, as `facts::links::ethtool::binary` reads it. A copy of a host has
     /// no drivers.

@@ -1,11 +1,12 @@
 //! A source that remembers what was asked of another, and writes it down as a capture.
 
 use super::answers::{Answers, Identity, is_plain};
-use super::captured::link_key;
+use super::captured::{REDFISH, link_key};
 use super::{Counter, Source, cpuid_name};
 use facts::ipmi::{Question, digits};
 use facts::links::ethtool;
 use facts::power::speed_select;
+use facts::redfish::Redfish;
 use facts::{Fact, Missing, Origin, Why, msr, parse};
 use std::cell::RefCell;
 
@@ -113,6 +114,19 @@ impl Source for Recording<'_> {
     fn controller(&self, question: &Question<Vec<u8>>) -> Fact<Vec<u8>> {
         let fact = self.inner.controller(question);
         self.remember(question.path(), &fact, |bytes| format!("{}\n", digits(bytes)).into());
+        fact
+    }
+
+    /// Without the names of systems and chassis: some makers name them by their serial numbers.
+    fn redfish(&self) -> Fact<String> {
+        let fact = self.inner.redfish();
+        // Of most hosts no controller is configured, which a capture without an answer says, too.
+        if !matches!(fact, Err(Missing { why: Why::NotHere(_), .. })) {
+            self.remember(REDFISH.to_owned(), &fact, |text| {
+                let told = Redfish::parse(text).unwrap_or_default();
+                told.redacted().to_text().into_bytes()
+            });
+        }
         fact
     }
 
@@ -251,6 +265,28 @@ y
             recording.capture(),
             "fullclock capture 1\n//- /proc/9/fd/4 -> /dev/cpu_dma_latency\n"
         );
+    }
+
+    #[test]
+    fn what_a_controller_says_is_kept_without_the_names_of_its_systems() {
+        let host = Captured::excerpt(
+            "//- redfish\n{ \"limits\": [{ \"source\": \"/redfish/v1/Chassis/WZP21330G84/Power PowerControl/0\", \"watts\": 500.0 }] }\n",
+        )
+        .unwrap();
+        let recording = Recording::new(&host);
+        let before = crate::view(&recording).redfish.unwrap();
+        let capture = recording.capture();
+        assert!(capture.contains("//- redfish\n") && !capture.contains("WZP21330G84"), "{capture}");
+        let after = crate::view(&Captured::parse(&capture).unwrap()).redfish.unwrap();
+        assert_eq!(after.limits[0].watts, before.limits[0].watts);
+        assert_eq!(after.limits[0].source, "/redfish/v1/Chassis/<id1>/Power PowerControl/0");
+        // Nobody asked, which is no lack of the capture.
+        let other = Captured::excerpt("//- /proc/cmdline\nquiet\n").unwrap();
+        let recording = Recording::new(&other);
+        crate::view(&recording);
+        assert!(!recording.capture().contains("redfish"), "{}", recording.capture());
+        let unasked = crate::view(&Captured::parse(&recording.capture()).unwrap()).redfish;
+        assert!(unasked.unwrap_err().is_absence());
     }
 
     #[test]

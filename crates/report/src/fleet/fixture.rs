@@ -2,8 +2,8 @@
 //! has a slow governor, too; one that has no clock.
 
 use fleet::{
-    Answer, Attribute, Audit, Contrast, Explanation, Figure, Group, Kind, Machine, Slow, Subject, Suspect,
-    Telling, TooFew,
+    Answer, Attribute, Audit, Contrast, Explanation, Figure, Group, Kind, Machine, Slow, Subject,
+    Suspect, Telling, TooFew,
 };
 use std::sync::Arc;
 

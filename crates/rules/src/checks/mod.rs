@@ -43,6 +43,7 @@ mod links {
 /// Limits on power and on what is not a core.
 mod power {
     pub(super) mod bmc_power_cap;
+    pub(super) mod bmc_throttling;
     pub(super) mod low_power_limit;
     pub(super) mod memory_bandwidth_limit;
     pub(super) mod power_limit_reached;
@@ -124,6 +125,7 @@ pub const CHECKS: &[&Check] = &[
     &power::speed_select_profile::CHECK,
     &power::undervoltage::CHECK,
     &power::bmc_power_cap::CHECK,
+    &power::bmc_throttling::CHECK,
     &power::uncore_capped::CHECK,
     &power::memory_bandwidth_limit::CHECK,
     &idle::turbo_headroom_lost::CHECK,

@@ -24,12 +24,33 @@ pub struct Config {
     pub results: Option<String>,
     /// Where `serve` listens.
     pub listen: Option<SocketAddr>,
+    /// The management controller, which audits and captures ask where it is named.
+    pub redfish: Option<Redfish>,
     /// From which amounts on there are findings.
     pub thresholds: Thresholds,
     /// Findings that the site has decided about.
     pub ignored: Vec<Ignored>,
     /// The advisories that it adds, from files of their own.
     pub advisories: Vec<AdvisoryFile>,
+}
+
+/// How the management controller of this machine is reached.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Redfish {
+    /// Its address: `https://HOST`.
+    pub url: String,
+    /// The file of a token; an absolute path.
+    pub token_file: Option<String>,
+    /// The user whose password is in a file.
+    pub user: Option<String>,
+    /// That file; an absolute path.
+    pub password_file: Option<String>,
+    /// The SHA-256 of its certificate.
+    pub fingerprint: Option<String>,
+    /// The file of the authorities that are trusted; an absolute path.
+    pub ca: Option<String>,
+    /// The name of this machine, where the controller has several.
+    pub system: Option<String>,
 }
 
 /// Findings that are shown as suppressed.
@@ -73,6 +94,16 @@ pub const KEYS: &[(&str, &str)] = &[
     ("folders.state", "the folder of the journal, an absolute path (`--state-dir`)"),
     ("folders.results", "the folder of results, an absolute path (`--results`)"),
     ("serve.listen", "the address that `serve` listens at (`--listen`)"),
+    (
+        "redfish.url",
+        "the management controller of this machine, as in `https://bmc7`; where it is named, `audit` and `capture` ask it over Redfish, up to 10 s long",
+    ),
+    ("redfish.token-file", "an absolute path, as `bmc --token-file`"),
+    ("redfish.user", "the user whose password is in `redfish.password-file`"),
+    ("redfish.password-file", "an absolute path, as `bmc --password-file`"),
+    ("redfish.fingerprint", "the SHA-256 of the controller's certificate, as `bmc --fingerprint`"),
+    ("redfish.ca", "an absolute path, as `bmc --ca`"),
+    ("redfish.system", "this machine's name there, where the controller has several"),
     ("thresholds", "by the id of a check: from which amount on it finds something (below)"),
     (
         "ignore",
@@ -85,6 +116,7 @@ pub const KEYS: &[(&str, &str)] = &[
 struct File {
     folders: Folders,
     serve: Serve,
+    redfish: Option<Controller>,
     thresholds: Map<String, Value>,
     ignore: Vec<Entry>,
 }
@@ -100,6 +132,18 @@ struct Folders {
 #[serde(deny_unknown_fields, default)]
 struct Serve {
     listen: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Controller {
+    url: String,
+    token_file: Option<String>,
+    user: Option<String>,
+    password_file: Option<String>,
+    fingerprint: Option<String>,
+    ca: Option<String>,
+    system: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -132,6 +176,7 @@ impl Config {
             state: folder("folders.state", file.folders.state).map_err(named)?,
             results: folder("folders.results", file.folders.results).map_err(named)?,
             listen: listen(file.serve.listen).map_err(named)?,
+            redfish: file.redfish.map(controller).transpose().map_err(named)?,
             thresholds,
             ignored: ignored.collect::<Result<_, _>>()?,
             advisories: Vec::new(),
@@ -168,6 +213,24 @@ fn folder(key: &str, path: Option<String>) -> Result<Option<String>, String> {
         }
         path => Ok(path),
     }
+}
+
+fn controller(it: Controller) -> Result<Redfish, String> {
+    if it.user.is_some() != it.password_file.is_some() {
+        return Err("redfish: user and password-file belong together".to_owned());
+    }
+    if it.token_file.is_some() && it.user.is_some() {
+        return Err("redfish: expected token-file, or user and password-file".to_owned());
+    }
+    Ok(Redfish {
+        url: it.url,
+        token_file: folder("redfish.token-file", it.token_file)?,
+        user: it.user,
+        password_file: folder("redfish.password-file", it.password_file)?,
+        fingerprint: it.fingerprint,
+        ca: folder("redfish.ca", it.ca)?,
+        system: it.system,
+    })
 }
 
 fn listen(address: Option<String>) -> Result<Option<SocketAddr>, String> {

@@ -19,6 +19,12 @@ results = "/srv/results"
 [serve]
 listen = "[::1]:7177"
 
+[redfish]
+url = "https://bmc7"
+user = "reader"
+password-file = "/etc/fullclock/bmc"
+fingerprint = "AB:CD"
+
 [thresholds]
 stolen-time = 3
 busy-kernel-threads = 12.5
@@ -34,6 +40,13 @@ fn every_key_is_read() {
     assert_eq!(config.state.as_deref(), Some("/srv/fullclock"));
     assert_eq!(config.results.as_deref(), Some("/srv/results"));
     assert_eq!(config.listen.unwrap().to_string(), "[::1]:7177");
+    let controller = config.redfish.as_ref().unwrap();
+    assert_eq!((&*controller.url, controller.user.as_deref()), ("https://bmc7", Some("reader")));
+    assert_eq!(controller.password_file.as_deref(), Some("/etc/fullclock/bmc"));
+    assert_eq!(
+        (controller.fingerprint.as_deref(), controller.token_file.as_deref()),
+        (Some("AB:CD"), None)
+    );
     assert_eq!(config.thresholds.of(&STOLEN_TIME), 3.0);
     assert_eq!(config.thresholds.of(&KERNEL_THREAD), 12.5);
     let [governor, turbo] = &*config.ignored else { panic!("{config:?}") };
@@ -50,6 +63,16 @@ fn what_is_no_configuration_is_refused_with_its_place_and_what_was_expected() {
         (error("[serve]\nlisten = 7"), "c.toml, line 2, column 10: invalid type: integer"),
         (error("[serve]\nlisten = \"here\""), "serve.listen = \"here\": expected ADDRESS:PORT"),
         (error("[folders]\nstate = \"var\""), "folders.state = \"var\": expected an absolute path"),
+        (error("[redfish]\nuser = \"me\""), "missing field `url`"),
+        (
+            error("[redfish]\nurl = \"https://b\"\nuser = \"me\""),
+            "redfish: user and password-file belong together",
+        ),
+        (error("[redfish]\nurl = \"https://b\"\npassword = \"me\""), "unknown field `password`"),
+        (
+            error("[redfish]\nurl = \"https://b\"\ntoken-file = \"t\""),
+            "redfish.token-file = \"t\": expected an absolute path",
+        ),
         (
             error("[folders]\njournal = \"/x\""),
             "unknown field `journal`, expected `state` or `results`",

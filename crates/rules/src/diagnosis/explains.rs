@@ -70,15 +70,19 @@ pub const EXPLAINS: &[Relation] = &[
     relation("clock-modulation", "clock-below-minimum", &[CauseIsLive, AsPredicted]),
     // PROCHOT# brings the lowest clock and, on some processors, stops it in between.
     relation("bmc-power-cap", "prochot-asserted", &[CauseMatters, EffectIsUnowned]),
+    relation("bmc-throttling", "prochot-asserted", &[CauseMatters, EffectIsUnowned]),
     relation("prochot-asserted", "clock-below-minimum", &[CauseMatters]),
     relation("thermal-throttling", "clock-below-minimum", &[CauseMatters]),
     relation("undervoltage", "clock-below-minimum", &[CauseMatters]),
+    // The controller's own word, where no register says more.
+    relation("bmc-throttling", "clock-below-minimum", &[CauseMatters]),
     // Whether a power limit binds, no register that is read here tells.
     relation("low-power-limit", "clock-below-minimum", &[Unprovable]),
     relation("clock-modulation", "clock-not-delivered", &[CauseIsLive, AsPredicted]),
     relation("prochot-asserted", "clock-not-delivered", &[CauseMatters]),
     relation("thermal-throttling", "clock-not-delivered", &[CauseMatters]),
     relation("undervoltage", "clock-not-delivered", &[CauseMatters]),
+    relation("bmc-throttling", "clock-not-delivered", &[CauseMatters]),
     relation("low-power-limit", "clock-not-delivered", &[Unprovable]),
     // Both are logs and counts since boot, unless a look sees them rise. One event in a look explains no clock that is low all the time.
     relation("power-limit-reached", "clock-not-delivered", &[CauseIsLive, CauseHolds]),

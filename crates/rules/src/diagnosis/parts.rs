@@ -205,6 +205,15 @@ pub const PARTS: &[Part] = &[
         "find whose budget the limit keeps, then raise it in the management controller",
     ),
     Part {
+        acts: true,
+        ..mechanism(
+            "bmc-throttling",
+            "throttling by the management controller",
+            ManagementController,
+            "find whose budget the limit keeps, then raise it in the management controller",
+        )
+    },
+    Part {
         of: Lost::Turbo,
         ..unowned(
             "turbo-headroom-lost",

@@ -96,7 +96,7 @@ fn without_driver(host: &HostView, cpuinfo: &CpuInfo) -> Finding {
         None => Finding::new(Severity::Low, Confidence::Medium, message),
     };
     if let Some((path, value)) = kept_by_firmware(host) {
-        let lasting = makers::setup(host, Menu::Clock);
+        let lasting = setup(host);
         return finding.evidence(path, format!("{value:#x}")).fix_lasting(lasting);
     }
     let parameters = refusals(host);
@@ -108,10 +108,15 @@ fn without_driver(host: &HostView, cpuinfo: &CpuInfo) -> Finding {
     }
     let lasting = match (parameters.is_empty(), cpuinfo.is_amd()) {
         (false, _) => boot_line::without(host, &parameters.join(" ")),
-        (true, false) => makers::setup(host, Menu::Clock),
+        (true, false) => setup(host),
         (true, true) => for_amd(host, cpuinfo),
     };
     finding.fix_lasting(lasting)
+}
+
+/// The firmware's menu, and the request that changes it.
+fn setup(host: &HostView) -> String {
+    makers::setup(host, Menu::Clock) + &makers::over_redfish(host, Menu::Clock)
 }
 
 /// What amd-pstate lacks. It says "the _CPC object is not present in SBIOS" or "The CPPC feature is supported but currently disabled by the
@@ -124,8 +129,9 @@ fn for_amd(host: &HostView, cpuinfo: &CpuInfo) -> String {
     }
     let cppc = if cpuinfo.has("cppc") { "_CPC, by CPPC" } else { "CPPC" };
     format!(
-        "{}: amd-pstate needs {cppc} of the firmware (boards with AMD's own menus have it under AMD CBS), acpi-cpufreq its P-states (_PSS)",
-        makers::setup(host, Menu::Clock)
+        "{}: amd-pstate needs {cppc} of the firmware (boards with AMD's own menus have it under AMD CBS), acpi-cpufreq its P-states (_PSS){}",
+        makers::setup(host, Menu::Clock),
+        makers::over_redfish(host, Menu::Clock)
     )
 }
 

@@ -141,9 +141,11 @@ fn off_in_firmware(host: &HostView, cpuinfo: &CpuInfo) -> Finding {
     if let Some((cpu, value)) = set {
         finding = finding.evidence(register.path(cpu), format!("{value:#x}"));
     }
-    finding
-        .held_by(Party::Firmware)
-        .fix_lasting(format!("{}, then reboot", makers::setup(host, Menu::Turbo)))
+    finding.held_by(Party::Firmware).fix_lasting(format!(
+        "{}, then reboot{}",
+        makers::setup(host, Menu::Turbo),
+        makers::over_redfish(host, Menu::Turbo)
+    ))
 }
 
 /// A frequency table without the entry that stands for turbo: the kernel can ask for nothing above nominal.

@@ -1,0 +1,135 @@
+//! What a management controller says over Redfish: power limits, throttled processors, temperatures, and the settings of the firmware.
+//!
+//! Controllers differ in what they have, and hardly any keeps to the schemas in all points. A property that is absent or null is
+//! `None`; one of a wrong type is `None`, too, and is told ([`Odd`]). Nothing here keeps serial numbers, UUIDs or addresses.
+//!
+//! Sources: DMTF DSP0266 1.20 for links, `$expand` and errors; the schemas of DSP8010: ServiceRoot 1.17, ComputerSystem 1.22, Chassis 1.25,
+//! Processor 1.20 (`Throttled` and `ThrottleCauses` since 1.16), ProcessorMetrics 1.6 (`PowerLimitThrottleDuration` and
+//! `ThermalLimitThrottleDuration`), EnvironmentMetrics 1.3, Control 1.5, Power 1.7, Thermal 1.7, ThermalMetrics 1.3, Bios 1.2, Settings 1.3,
+//! SoftwareInventory 1.10; DMTF DSP0270 1.3 for the host interface.
+
+mod bios;
+mod host_interface;
+mod inventory;
+mod limit;
+mod part;
+mod processor;
+mod redacted;
+mod rise;
+mod service;
+#[cfg(test)]
+mod tests;
+mod thermal;
+
+pub use bios::{Bios, Pending};
+pub use host_interface::{HostInterface, host_interfaces};
+pub use inventory::Software;
+pub use limit::Limit;
+pub use part::{Link, Resource};
+pub use processor::{Cause, Processor};
+pub use rise::{Rise, rises};
+pub use service::{Chassis, Collection, Member, Service, System};
+pub use thermal::Temperature;
+
+use crate::Expected;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What it is called in messages.
+pub const NAME: &str = "Redfish";
+
+/// What one controller said, as far as it was asked.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Redfish {
+    /// Who made the service, and its version.
+    pub service: Service,
+    /// The machine.
+    pub system: System,
+    /// Limits on power, in force or not.
+    pub limits: Vec<Limit>,
+    /// The processors that are CPUs.
+    pub processors: Vec<Processor>,
+    /// Temperatures of CPUs and of the air that comes in, and all that are at a threshold.
+    pub temperatures: Vec<Temperature>,
+    /// What the maker adds to the schemas about limits, in its own words.
+    pub words: Vec<Word>,
+    /// Settings of the firmware, where they were requested.
+    pub bios: Option<Bios>,
+    /// Versions of firmware, where they were requested.
+    pub inventory: Vec<Software>,
+    /// What could not be learned.
+    pub unknown: Vec<Unknown>,
+    /// Properties that are not what the schemas say.
+    pub odd: Vec<Odd>,
+    /// The requests, in their order.
+    pub requests: Vec<Request>,
+}
+
+/// A property that a maker adds: `Oem/Hpe/PowerRegulatorMode`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Word {
+    /// The resource and the property.
+    pub source: String,
+    /// What it holds.
+    pub value: String,
+}
+
+/// Something that could not be learned.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unknown {
+    /// What: the power limit, a path.
+    pub what: String,
+    /// Why, in words without a secret and without the address of the controller.
+    pub why: String,
+}
+
+/// A property that is not what the schema says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Odd {
+    /// The resource and the property.
+    pub source: String,
+    /// What it holds, cut.
+    pub found: String,
+    /// What the schema says.
+    pub expected: String,
+}
+
+/// One request, and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// What was requested.
+    pub path: String,
+    /// The status, or in a few words why there is none.
+    pub outcome: String,
+    /// How long it took, the connection included.
+    pub seconds: f64,
+    /// The length of the answer's body.
+    pub bytes: u64,
+}
+
+impl Redfish {
+    /// Parses what [`Redfish::to_text`] wrote.
+    pub fn parse(text: &str) -> Result<Redfish, Expected> {
+        const EXPECTED: Expected = Expected("what a controller said over Redfish, as JSON");
+        // A list would do for the fields in their order.
+        let object: Map<String, Value> = serde_json::from_str(text).map_err(|_| EXPECTED)?;
+        serde_json::from_value(Value::Object(object)).map_err(|_| EXPECTED)
+    }
+
+    /// The whole as JSON.
+    pub fn to_text(&self) -> String {
+        let text = serde_json::to_string_pretty(self).unwrap_or_default();
+        format!("{text}\n")
+    }
+
+    /// The limits that are in force.
+    pub fn in_force(&self) -> impl Iterator<Item = &Limit> {
+        self.limits.iter().filter(|it| it.is_in_force())
+    }
+
+    /// The processors that the controller calls throttled.
+    pub fn throttled(&self) -> impl Iterator<Item = &Processor> {
+        self.processors.iter().filter(|it| it.throttled == Some(true))
+    }
+}

@@ -1,0 +1,28 @@
+//! What rose from one look to the next: a processor that is throttled now, and not only since it was reset.
+
+use super::{Processor, Redfish};
+
+/// How long a processor was throttled between two looks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rise {
+    /// The processor.
+    pub processor: String,
+    /// By a power limit, in seconds; `None` where the controller does not tell.
+    pub power_s: Option<f64>,
+    /// By heat.
+    pub heat_s: Option<f64>,
+}
+
+/// The rises of all processors that are in both looks. A count that fell was reset in between: it tells nothing.
+pub fn rises(before: &Redfish, after: &Redfish) -> Vec<Rise> {
+    let rise = |from: Option<f64>, to: Option<f64>| Some(to? - from?).filter(|it| *it >= 0.0);
+    let of = |it: &Processor| {
+        let earlier = before.processors.iter().find(|other| other.source == it.source)?;
+        Some(Rise {
+            processor: it.name.clone(),
+            power_s: rise(earlier.power_limited_s, it.power_limited_s),
+            heat_s: rise(earlier.heat_limited_s, it.heat_limited_s),
+        })
+    };
+    after.processors.iter().filter_map(of).collect()
+}

@@ -1,0 +1,183 @@
+//! `fullclock bmc`: what the management controller says over Redfish about limits and throttling.
+
+use crate::cli::Arguments;
+use crate::config;
+use crate::head::head;
+use crate::output;
+use crate::result::ResultArguments;
+use anyhow::{Context, Result};
+use clap::Args;
+use engine::clock::now;
+use engine::http::{Credentials, Fingerprint};
+use engine::interrupt::Interrupt;
+use engine::redfish::{Session, Wanted, Way, WithRedfish, in_band};
+use facts::quantity;
+use facts::redfish::rises;
+use host::{Live, Source};
+use report::redfish::{Report, document, json};
+use rules::config::{Config, Redfish};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Which controller, who asks, and what.
+#[derive(Args, Debug)]
+pub(crate) struct BmcArguments {
+    #[command(flatten)]
+    way: WayArguments,
+    /// The system, where the controller has several [default: the first one]
+    #[arg(long, value_name = "NAME")]
+    system: Option<String>,
+    /// Show the settings of the firmware that concern the clock, and those that wait for a restart; two more requests
+    #[arg(long)]
+    bios: bool,
+    /// Show the versions of all firmware; up to 40 more requests
+    #[arg(long)]
+    inventory: bool,
+    /// Look twice, that long apart (1s to 60s), and show for how long processors were throttled meanwhile
+    #[arg(long, value_name = "TIME", value_parser = look)]
+    look: Option<Duration>,
+    #[command(flatten)]
+    result: ResultArguments,
+}
+
+/// How the controller is reached.
+#[derive(Args, Debug)]
+struct WayArguments {
+    /// The controller's address, as in https://bmc7 [default: redfish.url of the configuration, or the host interface that the
+    /// firmware describes, which only root can read]
+    #[arg(long = "redfish", value_name = "URL")]
+    url: Option<String>,
+    /// A file that only you can read with the token of a session, or headers as lines `Name: value`
+    #[arg(long, value_name = "FILE", conflicts_with = "user")]
+    token_file: Option<PathBuf>,
+    /// The user whose password --password-file holds: one that may only read
+    #[arg(long, value_name = "NAME", requires = "password_file")]
+    user: Option<String>,
+    /// A file that only you can read with the password
+    #[arg(long, value_name = "FILE", requires = "user")]
+    password_file: Option<PathBuf>,
+    /// Trust the certificate with this SHA-256, whoever issued it
+    #[arg(long, value_name = "SHA256", value_parser = fingerprint)]
+    fingerprint: Option<Fingerprint>,
+    /// Trust certificates of the authorities in this PEM file, and no others [default: those of this machine]
+    #[arg(long, value_name = "FILE", conflicts_with = "fingerprint")]
+    ca: Option<PathBuf>,
+}
+
+fn look(text: &str) -> Result<Duration, String> {
+    match quantity::duration(text)? {
+        time if (Duration::from_secs(1)..=Duration::from_secs(60)).contains(&time) => Ok(time),
+        _ => Err(format!("{text:?} is out of range: a look takes 1s to 60s")),
+    }
+}
+
+fn fingerprint(text: &str) -> Result<Fingerprint, String> {
+    Fingerprint::parse(text).ok_or_else(|| {
+        "expected 64 hexadecimal digits, as `openssl x509 -fingerprint -sha256` prints them"
+            .to_owned()
+    })
+}
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  sudo fullclock bmc               by the host interface, without a network
+  fullclock bmc --redfish https://bmc7 --user ro --password-file bmc.pw
+  fullclock bmc --redfish https://bmc7 --token-file token --bios
+  fullclock bmc --look 10s         is a processor throttled just now?
+  fullclock bmc --inventory --json   versions of all firmware, for a pipeline";
+
+pub(super) fn run(arguments: &Arguments, options: &BmcArguments) -> Result<ExitCode> {
+    let destination = options.result.destination(&arguments.output)?;
+    let configured = config::read(&arguments.config)?.config.redfish;
+    let (way, system) = way(&options.way, configured.as_ref(), &Live::this_machine())?;
+    let system = options.system.clone().or(system);
+    let wanted = Wanted { system, bios: options.bios, inventory: options.inventory };
+    let client = way.client()?;
+    let interrupt = Interrupt::listen()?;
+    let mut session = Session::new(&client);
+    let mut look = |wanted: &Wanted| {
+        output::with_progress(&arguments.output, "asking the controller ...", || {
+            session.look(wanted)
+        })
+    };
+    let mut told = look(&wanted)?;
+    let mut risen = None;
+    if let Some(time) = options.look {
+        let began = now();
+        interrupt.wait(time);
+        // The firmware's settings and versions stay what they were.
+        let again = look(&Wanted { system: wanted.system.clone(), ..Wanted::default() })?;
+        risen = Some((began.elapsed(), rises(&told, &again)));
+        (told.limits, told.processors) = (again.limits, again.processors);
+        told.requests.extend(again.requests);
+    }
+    let risen = risen.as_ref().map(|(time, rises)| (*time, &rises[..]));
+    let address = client.address().to_string();
+    let report = Report { address: &address, told: &told, risen };
+    destination.print(&match destination.format() {
+        None => json(&head(arguments), &report)?,
+        Some(format) => document(&report).render(format),
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The controller that the options name, the configuration or the firmware; and its name of this machine. What a configuration holds of
+/// one controller is not sent to another one.
+fn way(
+    options: &WayArguments,
+    configured: Option<&Redfish>,
+    machine: &dyn Source,
+) -> Result<(Way, Option<String>)> {
+    let given = credentials(
+        options.token_file.as_deref(),
+        options.user.as_deref().zip(options.password_file.as_deref()),
+    )?;
+    let (url, configured) = match (&options.url, configured) {
+        (Some(url), _) => (url.clone(), None),
+        (None, Some(configured)) => (configured.url.clone(), Some(configured)),
+        (None, None) => (in_band(machine)?.url(), None),
+    };
+    let of_config = configured.map(of_config).transpose()?;
+    let system = configured.and_then(|it| it.system.clone());
+    let of_config = of_config.as_ref();
+    let is_trusted = options.fingerprint.is_some() || options.ca.is_some();
+    let trusted = of_config.filter(|_| !is_trusted);
+    let way = Way {
+        url,
+        credentials: given.or_else(|| Some(of_config?.credentials.clone())).unwrap_or_default(),
+        fingerprint: options.fingerprint.or_else(|| trusted?.fingerprint),
+        ca: options.ca.clone().or_else(|| trusted?.ca.clone()),
+    };
+    Ok((way, system))
+}
+
+/// `None` where none are given.
+fn credentials(token: Option<&Path>, user: Option<(&str, &Path)>) -> Result<Option<Credentials>> {
+    let of_token = token.map(Credentials::session);
+    let of_user = || user.map(|(user, file)| Credentials::basic(user, file));
+    of_token.or_else(of_user).transpose()
+}
+
+/// The way that a configuration describes.
+fn of_config(configured: &Redfish) -> Result<Way> {
+    let path = |it: &Option<String>| it.as_ref().map(PathBuf::from);
+    let (token, password) = (path(&configured.token_file), path(&configured.password_file));
+    let given = credentials(token.as_deref(), configured.user.as_deref().zip(password.as_deref()))?;
+    let parse =
+        |it: &String| fingerprint(it).map_err(anyhow::Error::msg).context("redfish.fingerprint");
+    Ok(Way {
+        url: configured.url.clone(),
+        credentials: given.unwrap_or_default(),
+        fingerprint: configured.fingerprint.as_ref().map(parse).transpose()?,
+        ca: path(&configured.ca),
+    })
+}
+
+/// This machine, with its controller where the configuration names it. Others are not contacted. What keeps the controller from being
+/// asked, a file that only root can read, is told where somebody looks at what it says.
+pub(super) fn with_controller(source: Box<dyn Source>, config: &Config) -> Box<dyn Source> {
+    let Some(configured) = &config.redfish else { return source };
+    let wanted = Wanted { system: configured.system.clone(), ..Wanted::default() };
+    Box::new(WithRedfish::new(source, of_config(configured), wanted))
+}
