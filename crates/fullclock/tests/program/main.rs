@@ -11,6 +11,7 @@
 )]
 
 mod bench;
+mod bmc;
 mod bundles;
 mod certificate;
 mod change;
