@@ -13,6 +13,7 @@
 mod advisories;
 mod baseline;
 mod bench;
+mod bmc;
 mod bundles;
 mod certificate;
 mod change;

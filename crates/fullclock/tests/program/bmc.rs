@@ -1,0 +1,274 @@
+//! `fullclock bmc` as a user meets it, and what audits and captures make of a controller that the configuration names.
+
+use crate::support::{fullclock, is_of, printed, refusal};
+use serde_json::{Value, json};
+use std::fs::{self, Permissions};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Output;
+use std::sync::{Arc, Mutex};
+use std::thread::sleep;
+use std::time::Duration;
+use tempfile::TempDir;
+
+const SCHEMA: &str = include_str!("../../../../schemas/bmc-1.json");
+
+const SECRET: &str = "S3KR1T77";
+
+/// A controller of a test's own, which ends with the test's process. It repeats what it was sent wherever it can.
+struct Controller {
+    at: SocketAddr,
+    heads: Arc<Mutex<Vec<String>>>,
+    folder: TempDir,
+}
+
+impl Controller {
+    fn start(pause: Duration) -> Controller {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let at = listener.local_addr().unwrap();
+        let heads = Arc::new(Mutex::new(Vec::new()));
+        let own = Arc::clone(&heads);
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let Ok(stream) = stream else { return };
+                let heads = Arc::clone(&own);
+                std::thread::spawn(move || answer(stream, pause, &heads));
+            }
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let controller = Controller { at, heads, folder };
+        controller.file("password", &format!("{SECRET}\n"), 0o600);
+        controller
+    }
+
+    fn file(&self, name: &str, text: &str, mode: u32) -> String {
+        let path = self.folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    fn url(&self) -> String {
+        format!("http://{}", self.at)
+    }
+
+    /// The configuration that names it.
+    fn configured(&self) -> String {
+        let password = self.folder.path().join("password").display().to_string();
+        let text = format!(
+            "[redfish]\nurl = \"{}\"\nuser = \"reader\"\npassword-file = \"{password}\"\n",
+            self.url()
+        );
+        self.file("config.toml", &text, 0o600)
+    }
+
+    fn asked(&self, options: &[&str]) -> Vec<String> {
+        let password = self.folder.path().join("password").display().to_string();
+        let url = self.url();
+        let who = ["--user", "reader", "--password-file", &password];
+        let all = [&["bmc", "--no-config", "--redfish", &url][..], &who, options].concat();
+        all.into_iter().map(str::to_owned).collect()
+    }
+
+    /// What it prints; the secret is nowhere.
+    fn printed(&self, options: &[&str]) -> String {
+        let arguments = self.asked(options);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let output = fullclock(&arguments).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        harmless(&output);
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+/// The text in one line, however wide its lines are.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn harmless(output: &Output) {
+    let said = [&output.stdout[..], &output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    // What Basic makes of it.
+    let encoded = "cmVhZGVyOlMzS1IxVDc3";
+    assert!(!said.contains(SECRET) && !said.contains(encoded), "{said}");
+}
+
+fn answer(mut stream: TcpStream, pause: Duration, heads: &Mutex<Vec<String>>) {
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let mut head = String::new();
+    let mut lines = BufReader::new(stream.try_clone().unwrap());
+    while lines.read_line(&mut head).is_ok_and(|n| n > 2) {}
+    heads.lock().unwrap().push(head.clone());
+    sleep(pause);
+    let path = head.split(' ').nth(1).unwrap_or_default().split('?').next().unwrap_or_default();
+    let (status, body) = match resource(path, &head) {
+        Some(body) => ("200 OK", body),
+        None => ("404 Not Found", json!({ "error": { "message": head } })),
+    };
+    let body = body.to_string();
+    let length = body.len();
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+    )
+    .ok();
+    stream.shutdown(std::net::Shutdown::Write).ok();
+    stream.read_to_end(&mut Vec::new()).ok();
+}
+
+fn resource(path: &str, head: &str) -> Option<Value> {
+    let link = |it: &str| json!({ "@odata.id": it });
+    let system = "/redfish/v1/Systems/437XR1138R2";
+    Some(match path {
+        "/redfish/v1/" => {
+            json!({ "Vendor": head, "RedfishVersion": "1.15.0", "Systems": link("/redfish/v1/Systems"),
+            "ProtocolFeaturesSupported": { "ExpandQuery": { "NoLinks": true } } })
+        }
+        "/redfish/v1/Systems" => json!({ "Members": [link(system)] }),
+        "/redfish/v1/Systems/437XR1138R2" => json!({
+            "Manufacturer": "Dell Inc.", "Model": "PowerEdge R760", "SerialNumber": "437XR1138R2", "Bios": link("/redfish/v1/Systems/437XR1138R2/Bios"),
+            "Processors": link("/redfish/v1/Systems/437XR1138R2/Processors"), "Links": { "Chassis": [link("/redfish/v1/Chassis/1")] } }),
+        "/redfish/v1/Systems/437XR1138R2/Bios" => {
+            json!({ "Attributes": { "ProcTurboMode": "Disabled" } })
+        }
+        "/redfish/v1/Systems/437XR1138R2/Processors" => json!({ "Members": [
+            { "@odata.id": "/redfish/v1/Systems/437XR1138R2/Processors/1", "Socket": "CPU.Socket.1", "Throttled": true, "ThrottleCauses": ["PowerLimit"],
+              "Metrics": link("/redfish/v1/Systems/437XR1138R2/Processors/1/M") }] }),
+        "/redfish/v1/Systems/437XR1138R2/Processors/1/M" => {
+            json!({ "PowerLimitThrottleDuration": "PT1M" })
+        }
+        "/redfish/v1/Chassis/1" => {
+            json!({ "EnvironmentMetrics": link("/redfish/v1/Chassis/1/EnvironmentMetrics") })
+        }
+        "/redfish/v1/Chassis/1/EnvironmentMetrics" => {
+            json!({ "PowerLimitWatts": { "SetPoint": 500, "AllowableMax": 1400, "ControlMode": "Automatic" },
+            "PowerWatts": { "Reading": 490 } })
+        }
+        _ => return None,
+    })
+}
+
+#[test]
+fn a_controller_says_what_limits_what_throttles_and_what_it_took_so_long_for() {
+    let controller = Controller::start(Duration::ZERO);
+    let said = words(&controller.printed(&["--bios"]));
+    assert!(said.starts_with("fullclock bmc It holds"), "{said}");
+    assert!(
+        said.contains(
+            "It holds the board to 500 W, and 490 W are drawn; it calls 1 of 1 processor throttled."
+        ),
+        "{said}"
+    );
+    assert!(
+        said.contains("PowerLimit (a power limit)") && said.contains("ProcTurboMode"),
+        "{said}"
+    );
+    let (_, requests) = said.split_once("What did the controller take so long for?").unwrap();
+    assert!(requests.contains("/redfish/v1/Chassis/1/EnvironmentMetrics"), "{requests}");
+    let heads = controller.heads.lock().unwrap().clone();
+    assert!(
+        heads.len() <= 9 && heads.iter().all(|it| it.contains("Basic cmVhZGVyOlMzS1IxVDc3")),
+        "{heads:?}"
+    );
+}
+
+#[test]
+fn data_and_pages_say_the_same_and_hold_no_secret() {
+    let controller = Controller::start(Duration::ZERO);
+    let value: Value =
+        serde_json::from_str(&controller.printed(&["--json", "--inventory"])).unwrap();
+    is_of(SCHEMA, &value);
+    assert_eq!(
+        (&value["limits"][0]["set_w"], &value["processors"][0]["throttled"]),
+        (&json!(500.0), &json!(true))
+    );
+    assert!(
+        value["requests"].as_array().unwrap().iter().all(|it| it["took_s"].as_f64().unwrap() > 0.0)
+    );
+    let page = controller.folder.path().join("bmc.html");
+    controller.printed(&["-o", page.to_str().unwrap()]);
+    let page = fs::read_to_string(page).unwrap();
+    assert!(page.contains("490 W are drawn") && !page.contains(SECRET));
+}
+
+#[test]
+fn an_audit_and_a_capture_ask_a_controller_that_the_configuration_names_and_no_other() {
+    let controller = Controller::start(Duration::ZERO);
+    let config = controller.configured();
+    let audit = fullclock(&["--config", &config, "audit", "-q"]).output().unwrap();
+    harmless(&audit);
+    let said =
+        String::from_utf8_lossy(&audit.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains("the management controller calls processor CPU.Socket.1 throttled"),
+        "{said}"
+    );
+    let n_asked = controller.heads.lock().unwrap().len();
+    assert!((1..=8).contains(&n_asked), "{n_asked}");
+    let capture = fullclock(&["--config", &config, "capture"]).output().unwrap();
+    harmless(&capture);
+    let text = String::from_utf8(capture.stdout).unwrap();
+    assert!(
+        text.contains("//- redfish\n")
+            && !text.contains("437XR1138R2")
+            && !text.contains("127.0.0.1"),
+        "{text}"
+    );
+    let file = controller.file("a.host", &text, 0o600);
+    let again = words(&printed(&["audit", "--host", &file, "-q"]));
+    assert!(again.contains("CPU.Socket.1 throttled"), "{again}");
+    let n_asked = controller.heads.lock().unwrap().len();
+    printed(&["--no-config", "audit", "-q"]);
+    printed(&["--no-config", "capture"]);
+    // It reads no configuration, and may refuse something here.
+    fullclock(&["plan", "-q"]).output().unwrap();
+    assert_eq!(controller.heads.lock().unwrap().len(), n_asked);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_what_to_do_and_without_the_secret() {
+    let controller = Controller::start(Duration::ZERO);
+    let open = controller.file("open", SECRET, 0o644);
+    let secret = controller.file("secret", SECRET, 0o600);
+    let url = controller.url();
+    for (arguments, why) in [
+        (
+            &["--redfish", &url, "--user", "me", "--password-file", &open][..],
+            "others can read it (mode 644): chmod 600 it",
+        ),
+        (&["--redfish", &url, "--token-file", &open], "chmod 600 it"),
+        (&["--redfish", "http://192.0.2.1", "--token-file", &secret], "unencrypted; use https"),
+        (&["--redfish", "https://me:S3KR1T77@bmc"], "leave it out"),
+        (&["--redfish", &url, "--user", "me"], "--password-file"),
+        (&["--redfish", &url, "--fingerprint", "ab"], "expected 64 hexadecimal digits"),
+        (&["--redfish", &url, "--look", "5m"], "a look takes 1s to 60s"),
+        (&["--redfish", &url, "--system", "9"], "it has 437XR1138R2"),
+        (&["--root", "/"], "`--redfish URL` names another's"),
+    ] {
+        let arguments = [&["bmc", "--no-config"], arguments].concat();
+        let said = refusal(&arguments);
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains(why) && !said.contains(SECRET), "{arguments:?}: {said}");
+    }
+}
+
+/// What one host interface, one configuration and no option make of each other: nothing is contacted that is not named.
+#[test]
+fn without_an_address_it_is_the_machines_own_controller_or_an_error_that_says_how_to_name_one() {
+    let output = fullclock(&["bmc", "--no-config"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    // This machine has no controller, or one that cannot be reached from a test; users may not look for it.
+    if !output.status.success() {
+        let reasons = [
+            "--redfish URL",
+            "run as root",
+            "cannot connect",
+            "did not answer",
+            "not trusted",
+            "denies access",
+        ];
+        assert!(reasons.iter().any(|it| said.contains(it)), "{said}");
+    }
+}
