@@ -28,22 +28,17 @@ pub(crate) fn far_below(group: &Members, values: &[f64]) -> Option<(usize, f64)>
 #[cfg(test)]
 mod tests {
     use crate::answer::{Answer, Subject};
+    use crate::fixture;
     use crate::judge::judge;
-    use crate::machine::{Attribute, Figure, Kind, Machine};
+    use crate::machine::{Figure, Kind, Machine};
     use crate::question::Question;
 
     fn machine(figure: f64) -> Machine {
-        let label = |name: &str, value: &str| Attribute {
-            kind: Kind::Label,
-            name: name.into(),
-            value: value.into(),
-        };
-        let mut attributes = vec![label("cpu_model", "X")];
+        let mut attributes = vec![(Kind::Label, "cpu_model", "X")];
         if figure < 0.5 {
-            let (kind, name, value) = (Kind::Finding, "slow-governor".into(), "high".into());
-            attributes.push(Attribute { kind, name, value });
+            attributes.push((Kind::Finding, "slow-governor", "high"));
         }
-        Machine { name: "db".into(), figures: vec![(Figure::Speed, figure)], attributes }
+        Machine { figures: vec![(Figure::Speed, figure)], ..fixture::machine(&attributes) }
     }
 
     fn judged(figures: &[f64]) -> Answer {

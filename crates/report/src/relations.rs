@@ -97,7 +97,7 @@ mod tests {
         );
         let prochot = paragraphs("prochot-asserted").join(" ");
         assert!(prochot.contains("explain those of clock-below-minimum (where "), "{prochot}");
-        assert!(prochot.contains("explained by those of bmc-power-cap (where "), "{prochot}");
+        assert!(prochot.contains("bmc-power-cap (where "), "{prochot}");
         assert_eq!(paragraphs("offline-cpus"), [""; 0]);
     }
 

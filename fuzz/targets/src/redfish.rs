@@ -61,7 +61,8 @@ fn read(resource: &Resource) -> Redfish {
 }
 
 fn looked_at(told: &Redfish) {
-    let n = told.in_force().filter_map(|it| it.power()).count() + told.throttled().count();
+    let n =
+        told.in_force().filter_map(facts::redfish::Limit::power).count() + told.throttled().count();
     assert!(n <= told.limits.len() + told.processors.len());
     for processor in &told.processors {
         assert!(processor.causes.iter().all(|it| it.to_string().contains(&it.0)));

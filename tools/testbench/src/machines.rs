@@ -22,8 +22,7 @@ pub struct Machine {
     pub boot: fn() -> Boot,
 }
 
-/// Every machine of the bench but [`lasting`] and [`with_systemd`], which need a disk, and [`watched`] and [`clocked`], which may need
-/// ports.
+/// Every machine of the bench but [`lasting`] and [`with_systemd`], which need a disk, and [`watched`], which may need a port.
 pub const MACHINES: &[Machine] = &[
     Machine {
         name: "sound",
@@ -81,7 +80,6 @@ const POWER_MODULES: [&str; 4] =
 /// The device asks for the checksum by its name, which no list of what needs what has.
 const WIRE_MODULES: [&str; 6] =
     ["crc32_generic", "dummy", "ib_uverbs", "rdma_rxe", "sch_netem", "veth"];
-const NETWORK_MODULES: [&str; 2] = ["virtio_pci", "virtio_net"];
 const BMC_MODULES: [&str; 3] = ["ipmi_si", "ipmi_devintf", "ipmi_watchdog"];
 
 /// Two CPUs with P-states and C-states, a BMC that interrupts, nothing on the boot line.
@@ -190,25 +188,12 @@ pub fn watched(network: Option<Forward>) -> Boot {
     if let Emulator::Qemu(machine) = &mut boot.emulator {
         let pace = Some(Pace::Fixed(Duration::from_millis(20)));
         machine.bmc = Some(Bmc { interrupt: false, pace });
-        machine.forwards = network.into_iter().collect();
+        machine.network = network;
     }
     if network.is_some() {
-        boot.modules.extend(NETWORK_MODULES);
+        boot.modules.extend(["virtio_pci", "virtio_net"]);
     }
     Boot { has_config: true, runs_alone: true, ..boot }
-}
-
-/// Two CPUs with P-states whose every instruction takes 2^`shift` ns, so that one with 2 more is four times as slow, on whatever machine
-/// and next to whatever else. Programs of this machine look at it from outside.
-#[must_use]
-pub fn clocked(shift: u8, forwards: Vec<Forward>) -> Boot {
-    Boot {
-        // Its time-stamp counter counts what its clock does. C2 is a port that is read again and again: only in C1 it sleeps, and its time
-        // goes on as this machine's does.
-        kernel_arguments: ["tsc=reliable", "processor.max_cstate=1"].map(str::to_owned).to_vec(),
-        modules: [&POWER_MODULES[..], &NETWORK_MODULES].concat(),
-        ..boot(Qemu { forwards, instruction_ns_log2: Some(shift), ..TWO_CPUS })
-    }
 }
 
 fn qemu(n_cpus: usize, power_states: bool, bmc: Bmc, kernel_arguments: &[&str]) -> Boot {
@@ -228,8 +213,7 @@ const TWO_CPUS: Qemu = Qemu {
     thermal_zone: false,
     bmc: None,
     disk: None,
-    forwards: Vec::new(),
-    instruction_ns_log2: None,
+    network: None,
     poses_as_hardware: true,
 };
 

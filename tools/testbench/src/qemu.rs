@@ -51,11 +51,8 @@ pub struct Qemu {
     pub bmc: Option<Bmc>,
     /// The file behind its disk, `/dev/vda`, if there is one.
     pub disk: Option<PathBuf>,
-    /// The ports that the network card, `eth0`, has; without any there is no card.
-    pub forwards: Vec<Forward>,
-    /// Of a machine whose time goes by its instructions: each takes 2^n ns of it, whatever else this machine has to do. `None` where its
-    /// time is that of this machine.
-    pub instruction_ns_log2: Option<u8>,
+    /// The network card, `eth0`, if there is one.
+    pub network: Option<Forward>,
     /// Whether the machine passes for a real one, in CPUID as in the names its firmware gives.
     pub poses_as_hardware: bool,
 }
@@ -122,14 +119,7 @@ impl Qemu {
             backend
         };
         option("-machine", "q35".into());
-        // Instructions are counted by one thread only (docs/system/invocation, "-icount").
-        match self.instruction_ns_log2 {
-            None => option("-accel", "tcg,thread=multi".into()),
-            Some(shift) => {
-                option("-accel", "tcg,thread=single".into());
-                option("-icount", format!("shift={shift},sleep=on").into());
-            }
-        }
+        option("-accel", "tcg,thread=multi".into());
         if self.poses_as_hardware {
             option("-cpu", format!("{},-hypervisor", self.cpu_model).into());
             option("-smbios", "type=1,manufacturer=Bench,product=Emulated server".into());
@@ -157,11 +147,9 @@ impl Qemu {
             drive.push(disk);
             option("-drive", drive);
         }
-        if !self.forwards.is_empty() {
-            let port =
-                |Forward { from, to }: &Forward| format!(",hostfwd=tcp:127.0.0.1:{from}-:{to}");
-            let ports: String = self.forwards.iter().map(port).collect();
-            option("-netdev", format!("user,id=net,restrict=on{ports}").into());
+        if let Some(Forward { from, to }) = self.network {
+            let backend = format!("user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{from}-:{to}");
+            option("-netdev", backend.into());
             // It boots from elsewhere: the card needs no firmware.
             option("-device", "virtio-net-pci,netdev=net,romfile=".into());
         }

@@ -116,6 +116,7 @@ impl std::error::Error for Failure {}
 
 impl Failure {
     /// The same with another name of the server, where its address is not for everybody who reads it.
+    #[must_use]
     pub fn by(self, server: &str) -> Failure {
         Failure { server: server.to_owned(), ..self }
     }

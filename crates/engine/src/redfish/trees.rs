@@ -35,6 +35,36 @@ fn root(vendor: &str, expands: bool) -> (&'static str, Value) {
 
 /// Two processors of which the service says nothing, no limit that is set, links with and without a slash, some in lower case.
 pub(super) fn hpe() -> Tree {
+    let mut all = hpe_system();
+    all.extend(hpe_inventory());
+    all
+}
+
+fn hpe_inventory() -> Tree {
+    tree([
+        (
+            "/redfish/v1/UpdateService",
+            json!({ "FirmwareInventory": link("/redfish/v1/UpdateService/FirmwareInventory") }),
+        ),
+        (
+            "/redfish/v1/UpdateService/FirmwareInventory",
+            members(&[
+                "/redfish/v1/UpdateService/FirmwareInventory/1",
+                "/redfish/v1/UpdateService/FirmwareInventory/2",
+            ]),
+        ),
+        (
+            "/redfish/v1/UpdateService/FirmwareInventory/1",
+            json!({ "Name": "iLO 6", "Version": "1.66 Feb 19 2025" }),
+        ),
+        (
+            "/redfish/v1/UpdateService/FirmwareInventory/2",
+            json!({ "Name": "System ROM", "Version": "U58 v2.44 (01/17/2025)" }),
+        ),
+    ])
+}
+
+fn hpe_system() -> Tree {
     let cpu = |socket| json!({ "ProcessorType": "CPU", "Socket": socket, "MaxSpeedMHz": 4000, "Model": "INTEL(R) XEON(R) GOLD 6530" });
     tree([
         root("HPE", false),
@@ -82,25 +112,6 @@ pub(super) fn hpe() -> Tree {
         (
             "/redfish/v1/systems/1/bios/settings/",
             json!({ "Attributes": { "ProcTurbo": "Disabled", "PowerRegulator": "DynamicPowerSavings" } }),
-        ),
-        (
-            "/redfish/v1/UpdateService",
-            json!({ "FirmwareInventory": link("/redfish/v1/UpdateService/FirmwareInventory") }),
-        ),
-        (
-            "/redfish/v1/UpdateService/FirmwareInventory",
-            members(&[
-                "/redfish/v1/UpdateService/FirmwareInventory/1",
-                "/redfish/v1/UpdateService/FirmwareInventory/2",
-            ]),
-        ),
-        (
-            "/redfish/v1/UpdateService/FirmwareInventory/1",
-            json!({ "Name": "iLO 6", "Version": "1.66 Feb 19 2025" }),
-        ),
-        (
-            "/redfish/v1/UpdateService/FirmwareInventory/2",
-            json!({ "Name": "System ROM", "Version": "U58 v2.44 (01/17/2025)" }),
         ),
     ])
 }

@@ -49,7 +49,7 @@ fn configuration(arguments: &Arguments) -> Configuration {
         Ok(_) if arguments.config.no_config => Configuration::Off,
         Ok(Loaded { path: Some(path), config }) => Configuration::Read {
             path: path.display().to_string(),
-            config,
+            config: Box::new(config),
             today: config::today(arguments.began),
         },
         Ok(Loaded { path: None, .. }) => Configuration::Absent(

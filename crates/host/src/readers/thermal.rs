@@ -278,12 +278,17 @@ mod tests {
             );
         }
         let none = of("");
-        assert!(none.cores.iter().all(|(_, it)| it.as_ref().is_err_and(|it| it.is_absence())));
+        assert!(
+            none.cores.iter().all(|(_, it)| it.as_ref().is_err_and(facts::Missing::is_absence))
+        );
         // Newer kernels have the folder and not every counter.
         let counts =
             of("//- /sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count\n0\n");
         assert!(
-            counts.core_power.iter().all(|(_, it)| it.as_ref().is_err_and(|it| it.is_absence()))
+            counts
+                .core_power
+                .iter()
+                .all(|(_, it)| it.as_ref().is_err_and(facts::Missing::is_absence))
         );
     }
 

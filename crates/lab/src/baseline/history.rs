@@ -130,8 +130,8 @@ impl History {
 
     /// The last baseline of a boot that has a speed.
     pub fn of_boot(&self, boot: &str) -> Option<&Entry> {
-        let of_boot = self.entries.iter().filter(|it| it.record.boot == boot);
-        of_boot.filter(|it| it.record.speed.value().is_some()).next_back()
+        let mut of_boot = self.entries.iter().filter(|it| it.record.boot == boot);
+        of_boot.rfind(|it| it.record.speed.value().is_some())
     }
 
     /// What has to be known of it, in the order of the file: damaged lines, then what is missing, then clocks.

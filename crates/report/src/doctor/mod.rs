@@ -41,7 +41,7 @@ pub enum Configuration {
         /// The file.
         path: String,
         /// What it says.
-        config: Config,
+        config: Box<Config>,
         /// The day, as in `2026-11-20`.
         today: String,
     },
@@ -306,7 +306,7 @@ mod tests {
                     [folders]\nstate = '/s'\n[thresholds]\nstolen-time = 3\n";
         let configuration = Configuration::Read {
             path: "/etc/fullclock/config.toml".to_owned(),
-            config: Config::parse("c", text).unwrap(),
+            config: Box::new(Config::parse("c", text).unwrap()),
             today: "2026-11-27".to_owned(),
         };
         let examination = Examination {

@@ -13,6 +13,33 @@ fn text(report: &Report<'_>) -> String {
     document(report).render(Format::Text(crate::Style { color: false, width: 100 }))
 }
 
+fn limit() -> Limit {
+    Limit {
+        source: "/redfish/v1/Chassis/1/Power PowerControl/0/PowerLimit".to_owned(),
+        name: "System Power Control".to_owned(),
+        watts: Some(500.0),
+        most: Some(1400.0),
+        exception: Some("NoAction".to_owned()),
+        drawn: Some(480.0),
+        peak: Some(499.0),
+        ..Limit::default()
+    }
+}
+
+fn bios() -> Bios {
+    Bios {
+        source: String::new(),
+        registry: None,
+        attributes: BTreeMap::from([("ProcTurboMode".to_owned(), "Enabled".to_owned())]),
+        pending: vec![Pending {
+            name: "ProcTurboMode".to_owned(),
+            now: Some("Enabled".to_owned()),
+            then: "Disabled".to_owned(),
+        }],
+        settings: Some("/redfish/v1/Systems/1/Bios/Settings".to_owned()),
+    }
+}
+
 fn told() -> Redfish {
     let cpu = |name: &str, throttled| Processor {
         name: name.to_owned(),
@@ -36,16 +63,7 @@ fn told() -> Redfish {
             bios_version: Some("2.3.5".to_owned()),
             ..System::default()
         },
-        limits: vec![Limit {
-            source: "/redfish/v1/Chassis/1/Power PowerControl/0/PowerLimit".to_owned(),
-            name: "System Power Control".to_owned(),
-            watts: Some(500.0),
-            most: Some(1400.0),
-            exception: Some("NoAction".to_owned()),
-            drawn: Some(480.0),
-            peak: Some(499.0),
-            ..Limit::default()
-        }],
+        limits: vec![limit()],
         processors: vec![cpu("CPU.Socket.1", true), cpu("CPU.Socket.2", false)],
         temperatures: vec![Temperature {
             source: String::new(),
@@ -57,17 +75,7 @@ fn told() -> Redfish {
             source: "/redfish/v1/Systems/1 Oem/Hpe/PowerRegulatorMode".to_owned(),
             value: "Dynamic".to_owned(),
         }],
-        bios: Some(Bios {
-            source: String::new(),
-            registry: None,
-            attributes: BTreeMap::from([("ProcTurboMode".to_owned(), "Enabled".to_owned())]),
-            pending: vec![Pending {
-                name: "ProcTurboMode".to_owned(),
-                now: Some("Enabled".to_owned()),
-                then: "Disabled".to_owned(),
-            }],
-            settings: Some("/redfish/v1/Systems/1/Bios/Settings".to_owned()),
-        }),
+        bios: Some(bios()),
         inventory: vec![Software {
             source: String::new(),
             name: "BIOS".to_owned(),

@@ -195,7 +195,7 @@ fn all(conditions: impl IntoIterator<Item = Fact<Fit>>) -> Fact<Fit> {
     fit
 }
 
-fn begins(wanted: &String, text: &String) -> bool {
+fn begins(wanted: &str, text: &str) -> bool {
     let beginning = text.get(..wanted.len());
     beginning.is_some_and(|it| it.eq_ignore_ascii_case(wanted))
 }
@@ -223,7 +223,9 @@ impl Affected {
             return Ok(Fit::Yes);
         }
         let hidden = host.platform.hides_devices("the firmware of the machine");
-        let names = names.map(|(wanted, fact)| asked(wanted.as_ref(), fact.as_ref(), begins));
+        let names = names.map(|(wanted, fact)| {
+            asked(wanted.as_ref(), fact.as_ref(), |wanted, text| begins(wanted, text))
+        });
         let name = asked(self.firmware_name.as_ref(), version, |it, text: &String| {
             text.contains(it.as_str())
         });

@@ -79,8 +79,7 @@ pub(super) fn over_redfish(
     let product = host.dmi.product.as_deref().unwrap_or_default();
     let fits = |it: &&Named| {
         let has_product = |part: &&str| product.contains(part);
-        it.maker == maker.name
-            && (it.products.is_empty() || it.products.iter().any(|it| has_product(&it)))
+        it.maker == maker.name && (it.products.is_empty() || it.products.iter().any(has_product))
     };
     let named = NAMED.iter().find(fits).and_then(|named| {
         let mut attributes = named.attributes.iter();

@@ -129,7 +129,7 @@ impl Archive {
             let first = cut(&scan.first.unwrap_or_default());
             return Err(ArchiveError::NoHost { path: name, within: String::new(), first });
         }
-        let archive = |(tree, root)| Archive::of(tree, vec![whole(&name, root)]);
+        let archive = |(tree, root): (Tree, String)| Archive::of(tree, vec![whole(&name, &root)]);
         Ok((trees.into_iter().map(archive).collect(), is_full))
     }
 
@@ -171,7 +171,7 @@ impl Archive {
             within: within.to_owned(),
             first: cut(&scan.first.unwrap_or_default()),
         })?;
-        Ok(Archive::of(tree, roots.into_iter().map(|it| whole(name, it)).collect()))
+        Ok(Archive::of(tree, roots.into_iter().map(|it| whole(name, &it)).collect()))
     }
 
     fn scanned(
@@ -306,7 +306,7 @@ impl Kept for Archive {
 }
 
 /// The path of a folder in the archive of this name.
-fn whole(name: &str, root: String) -> String {
+fn whole(name: &str, root: &str) -> String {
     if root.is_empty() { name.to_owned() } else { format!("{name}/{root}") }
 }
 

@@ -72,7 +72,8 @@ fn throttled(host: &HostView, told: &Redfish, processor: &Processor) -> Finding 
     let causes = if causes.is_empty() { "it does not say why".to_owned() } else { causes };
     let message =
         format!("the management controller calls processor {} throttled: {causes}", processor.name);
-    let is_heat = !processor.causes.is_empty() && processor.causes.iter().all(|it| it.is_heat());
+    let is_heat =
+        !processor.causes.is_empty() && processor.causes.iter().all(redfish::Cause::is_heat);
     let finding = Finding::new(Severity::Medium, Confidence::High, message)
         .evidence(format!("{} Throttled", processor.source), true)
         .evidence(format!("{} ThrottleCauses", processor.source), list(processor))
