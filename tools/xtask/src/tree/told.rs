@@ -58,6 +58,7 @@ impl Machine {
             online: &self.online,
             totals: Some(&self.totals),
             speed: Some(1.0),
+            baseline: None,
             findings: Some(&self.findings),
             by_cpu,
         };
