@@ -1,14 +1,11 @@
 //! What came with each change of a machine: settings, and a verdict on each part.
 
 use super::boots::Boot;
-use super::periods::{Period, groups, single};
+use super::periods::{Period, SAME, groups, single};
 use super::record::rounded;
 use crate::stats::{LEAST_RUNS, Sample};
 use crate::verdict::{Verdict, confidence, of_runs};
 use facts::baseline::{Changed, Part};
-
-/// Two speeds are equal where the interval shows no larger difference.
-pub(super) const SAME: f64 = 0.01;
 
 /// A change of a machine, or of its speed alone.
 #[derive(Clone, Debug)]

@@ -10,6 +10,9 @@ use crate::stats::Sample;
 use crate::verdict::{BetweenRuns, Verdict, between_runs, confidence, of_moments};
 use facts::baseline::Part;
 
+/// Two speeds are equal where the interval shows no larger difference.
+pub(super) const SAME: f64 = 0.01;
+
 /// A smaller difference without a change of settings is none: the change search of races has the same limit.
 const LEAST: f64 = 0.03;
 
@@ -135,7 +138,7 @@ pub(super) fn single(
             return Some(Single { verdict, cleared: 0.0 });
         }
     };
-    let margin = Some(super::changes::SAME);
+    let margin = Some(SAME);
     let found = of_moments(&before.trials, &after.trials, confidence, Some(between), margin);
     Some(Single { verdict: found.verdict, cleared: found.allowance.total() })
 }
