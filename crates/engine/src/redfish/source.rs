@@ -3,9 +3,8 @@
 use super::{Session, Wanted, Way};
 use anyhow::{Error, Result};
 use facts::ipmi::Question;
-use facts::links::ethtool;
 use facts::{Fact, Missing, Origin, Why, redfish};
-use host::{Counter, Source};
+use host::Source;
 use std::cell::OnceCell;
 
 /// Asks `inner` for everything but what the controller says over Redfish.
@@ -38,20 +37,16 @@ impl Source for WithRedfish {
         self.inner.origin()
     }
 
+    fn inner(&self) -> Option<&dyn Source> {
+        Some(&*self.inner)
+    }
+
     fn read(&self, path: &str) -> Fact<Vec<u8>> {
         self.inner.read(path)
     }
 
-    fn part(&self, path: &str, offset: usize, length: usize) -> Fact<Vec<u8>> {
-        self.inner.part(path, offset, length)
-    }
-
     fn list(&self, folder: &str) -> Fact<Vec<String>> {
         self.inner.list(folder)
-    }
-
-    fn folders(&self, folder: &str) -> Fact<Vec<String>> {
-        self.inner.folders(folder)
     }
 
     fn link(&self, path: &str) -> Fact<String> {
@@ -73,16 +68,23 @@ impl Source for WithRedfish {
     fn redfish(&self) -> Fact<String> {
         self.told.get_or_init(|| self.ask()).clone()
     }
+}
 
-    fn ethtool(&self, interface: &str, question: ethtool::Question) -> Fact<Vec<u8>> {
-        self.inner.ethtool(interface, question)
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::anyhow;
+    use facts::power::speed_select::{Command, Question as SpeedSelect};
+    use host::Captured;
 
-    fn look(&self, counters: &[Counter]) -> Vec<Fact<String>> {
-        self.inner.look(counters)
-    }
-
-    fn roots(&self) -> &[String] {
-        self.inner.roots()
+    #[test]
+    fn what_drivers_answer_is_asked_behind_it_and_why_there_is_no_controller_is_said() {
+        let host = "//- /dev/isst_interface mailbox cpu0 0x7f 0x0 0x0\n!bytes 04040080\n";
+        let inner = Box::new(Captured::excerpt(host).unwrap());
+        let source = WithRedfish::new(inner, Err(anyhow!("no password")), Wanted::default());
+        let question = SpeedSelect::Mailbox { cpu: 0, command: Command::InForce };
+        assert_eq!(source.speed_select(question), Ok(vec![4, 4, 0, 0x80]));
+        let why = Why::Failed("no password".to_owned());
+        assert_eq!(source.redfish(), Err(Missing { what: redfish::NAME.to_owned(), why }));
     }
 }

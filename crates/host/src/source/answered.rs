@@ -57,6 +57,10 @@ impl Source for Answered<'_> {
         self.inner.origin()
     }
 
+    fn inner(&self) -> Option<&dyn Source> {
+        Some(self.inner)
+    }
+
     fn read(&self, path: &str) -> Fact<Vec<u8>> {
         self.count(self.inner.read(path))
     }
@@ -67,10 +71,6 @@ impl Source for Answered<'_> {
 
     fn list(&self, folder: &str) -> Fact<Vec<String>> {
         self.inner.list(folder)
-    }
-
-    fn folders(&self, folder: &str) -> Fact<Vec<String>> {
-        self.inner.folders(folder)
     }
 
     fn link(&self, path: &str) -> Fact<String> {
@@ -89,10 +89,6 @@ impl Source for Answered<'_> {
         self.count(self.inner.controller(question))
     }
 
-    fn redfish(&self) -> Fact<String> {
-        self.inner.redfish()
-    }
-
     fn ethtool(&self, interface: &str, question: ethtool::Question) -> Fact<Vec<u8>> {
         self.count(self.inner.ethtool(interface, question))
     }
@@ -103,10 +99,6 @@ impl Source for Answered<'_> {
 
     fn look(&self, counters: &[Counter]) -> Vec<Fact<String>> {
         self.inner.look(counters).into_iter().map(|it| self.count(it)).collect()
-    }
-
-    fn roots(&self) -> &[String] {
-        self.inner.roots()
     }
 }
 

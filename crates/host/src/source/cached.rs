@@ -3,10 +3,8 @@
 //! What a plan knows of a host and what its settings write are the same files in part. Asked once, they also cannot
 //! disagree. Files of processes are not remembered: no setting writes one, and there are thousands.
 
-use super::{Counter, Source};
+use super::Source;
 use facts::ipmi::Question;
-use facts::links::ethtool;
-use facts::power::speed_select;
 use facts::{Fact, Origin};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -36,6 +34,10 @@ impl Source for CachedSource<'_> {
         self.inner.origin()
     }
 
+    fn inner(&self) -> Option<&dyn Source> {
+        Some(self.inner)
+    }
+
     fn read(&self, path: &str) -> Fact<Vec<u8>> {
         let Some(files) = self.files.as_ref().filter(|_| !is_of_process(path)) else {
             return self.inner.read(path);
@@ -46,10 +48,6 @@ impl Source for CachedSource<'_> {
         let answer = self.inner.read(path);
         files.borrow_mut().insert(path.to_owned(), answer.clone());
         answer
-    }
-
-    fn part(&self, path: &str, offset: usize, length: usize) -> Fact<Vec<u8>> {
-        self.inner.part(path, offset, length)
     }
 
     fn list(&self, folder: &str) -> Fact<Vec<String>> {
@@ -79,26 +77,6 @@ impl Source for CachedSource<'_> {
 
     fn controller(&self, question: &Question<Vec<u8>>) -> Fact<Vec<u8>> {
         self.inner.controller(question)
-    }
-
-    fn redfish(&self) -> Fact<String> {
-        self.inner.redfish()
-    }
-
-    fn ethtool(&self, interface: &str, question: ethtool::Question) -> Fact<Vec<u8>> {
-        self.inner.ethtool(interface, question)
-    }
-
-    fn speed_select(&self, question: speed_select::Question) -> Fact<Vec<u8>> {
-        self.inner.speed_select(question)
-    }
-
-    fn look(&self, counters: &[Counter]) -> Vec<Fact<String>> {
-        self.inner.look(counters)
-    }
-
-    fn roots(&self) -> &[String] {
-        self.inner.roots()
     }
 }
 

@@ -10,8 +10,6 @@ use crate::clock;
 use crate::ipmi::{Controller, Failure, Patience};
 use facts::cpu::delivered::LOOK;
 use facts::ipmi::Question;
-use facts::links::ethtool;
-use facts::power::speed_select;
 use facts::{Fact, Missing, Origin, Why};
 use rustix::io::Errno;
 use std::cell::RefCell;
@@ -86,20 +84,16 @@ impl Source for WithController {
         self.live.origin()
     }
 
+    fn inner(&self) -> Option<&dyn Source> {
+        Some(&self.live)
+    }
+
     fn read(&self, path: &str) -> Fact<Vec<u8>> {
         self.live.read(path)
     }
 
-    fn part(&self, path: &str, offset: usize, length: usize) -> Fact<Vec<u8>> {
-        self.live.part(path, offset, length)
-    }
-
     fn list(&self, folder: &str) -> Fact<Vec<String>> {
         self.live.list(folder)
-    }
-
-    fn folders(&self, folder: &str) -> Fact<Vec<String>> {
-        self.live.folders(folder)
     }
 
     fn link(&self, path: &str) -> Fact<String> {
@@ -112,14 +106,6 @@ impl Source for WithController {
 
     fn cpuid(&self, leaf: u32, subleaf: u32) -> Fact<[u32; 4]> {
         self.live.cpuid(leaf, subleaf)
-    }
-
-    fn ethtool(&self, interface: &str, question: ethtool::Question) -> Fact<Vec<u8>> {
-        self.live.ethtool(interface, question)
-    }
-
-    fn speed_select(&self, question: speed_select::Question) -> Fact<Vec<u8>> {
-        self.live.speed_select(question)
     }
 
     fn look(&self, counters: &[Counter]) -> Vec<Fact<String>> {

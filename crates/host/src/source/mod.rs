@@ -32,13 +32,24 @@ pub trait Source {
     /// Where its answers come from.
     fn origin(&self) -> Origin;
 
+    /// The source that answers what this one does not ask or change itself; `None` where there is no other. A question that not every
+    /// source knows goes there, so that none is lost behind one that wraps another.
+    fn inner(&self) -> Option<&dyn Source> {
+        None
+    }
+
     /// The bytes of the file at an absolute path.
     fn read(&self, path: &str) -> Fact<Vec<u8>>;
 
     /// At most `length` bytes of a file from byte `offset` on; fewer where it ends before, or where the rest may not be
     /// read. For files that are registers, each of which may do something when it is read.
     fn part(&self, path: &str, offset: usize, length: usize) -> Fact<Vec<u8>> {
-        self.read(path).map(|bytes| bytes.into_iter().skip(offset).take(length).collect())
+        match self.inner() {
+            Some(inner) => inner.part(path, offset, length),
+            None => {
+                self.read(path).map(|bytes| bytes.into_iter().skip(offset).take(length).collect())
+            }
+        }
     }
 
     /// The names in the folder at an absolute path, sorted.
@@ -46,6 +57,9 @@ pub trait Source {
 
     /// The names of the folders in the folder at an absolute path, sorted; not of links to folders.
     fn folders(&self, folder: &str) -> Fact<Vec<String>> {
+        if let Some(inner) = self.inner() {
+            return inner.folders(folder);
+        }
         let mut names = self.list(folder)?;
         names.retain(|name| self.list(&format!("{folder}/{name}")).is_ok());
         Ok(names)
@@ -69,29 +83,38 @@ pub trait Source {
     /// configuration names the controller is it asked: to answer takes it seconds.
     fn redfish(&self) -> Fact<String> {
         const WHY: &str = "no configuration names the controller (redfish.url)";
-        Err(Missing::not_here(redfish::NAME, WHY))
+        self.inner().map_or_else(|| Err(Missing::not_here(redfish::NAME, WHY)), Source::redfish)
     }
 
     /// What the driver of a network interface answers, as `facts::links::ethtool::binary` reads it. A copy of a host has
     /// no drivers.
     fn ethtool(&self, interface: &str, question: ethtool::Question) -> Fact<Vec<u8>> {
-        Err(Missing::not_collected(question.name(interface)))
+        match self.inner() {
+            Some(inner) => inner.ethtool(interface, question),
+            None => Err(Missing::not_collected(question.name(interface))),
+        }
     }
 
     /// What the driver of Intel Speed Select answers, as `facts::power::speed_select` reads it. A copy of a host has no drivers.
     fn speed_select(&self, question: speed_select::Question) -> Fact<Vec<u8>> {
-        Err(Missing::not_collected(question.name()))
+        match self.inner() {
+            Some(inner) => inner.speed_select(question),
+            None => Err(Missing::not_collected(question.name())),
+        }
     }
 
     /// Counters read twice, [`LOOK`](facts::cpu::delivered::LOOK) apart, both readings of each a line. Few sources look, because it takes so
     /// long; a copy of a host has no second reading.
     fn look(&self, counters: &[Counter]) -> Vec<Fact<String>> {
-        counters.iter().map(|it| Err(Missing::not_collected(it.path()))).collect()
+        match self.inner() {
+            Some(inner) => inner.look(counters),
+            None => counters.iter().map(|it| Err(Missing::not_collected(it.path()))).collect(),
+        }
     }
 
     /// The paths of the hosts in the same folder or archive, as [`crate::open_root`] takes them: this one first.
     fn roots(&self) -> &[String] {
-        &[]
+        self.inner().map_or(&[], Source::roots)
     }
 }
 

@@ -64,6 +64,10 @@ impl Source for Recording<'_> {
         self.inner.origin()
     }
 
+    fn inner(&self) -> Option<&dyn Source> {
+        Some(self.inner)
+    }
+
     fn read(&self, path: &str) -> Fact<Vec<u8>> {
         let fact = self.inner.read(path);
         self.remember(path.to_owned(), &fact, Clone::clone);
@@ -151,10 +155,6 @@ impl Source for Recording<'_> {
             }
         }
         seen
-    }
-
-    fn roots(&self) -> &[String] {
-        self.inner.roots()
     }
 }
 
