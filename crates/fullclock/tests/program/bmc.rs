@@ -1,13 +1,11 @@
 //! `fullclock bmc` as a user meets it, and what audits and captures make of a controller that the configuration names.
 
+use crate::support::web_server::{Answer, WebServer};
 use crate::support::{fullclock, is_of, printed, refusal};
 use serde_json::{Value, json};
 use std::fs::{self, Permissions};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Output;
-use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -18,26 +16,18 @@ const SECRET: &str = "S3KR1T77";
 
 /// A controller of a test's own, which ends with the test's process. It repeats what it was sent wherever it can.
 struct Controller {
-    at: SocketAddr,
-    heads: Arc<Mutex<Vec<String>>>,
+    server: WebServer,
     folder: TempDir,
 }
 
 impl Controller {
     fn start(pause: Duration) -> Controller {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let at = listener.local_addr().unwrap();
-        let heads = Arc::new(Mutex::new(Vec::new()));
-        let own = Arc::clone(&heads);
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let Ok(stream) = stream else { return };
-                let heads = Arc::clone(&own);
-                std::thread::spawn(move || answer(stream, pause, &heads));
-            }
+        let server = WebServer::start(move |head| {
+            sleep(pause);
+            answer(head)
         });
         let folder = tempfile::tempdir().unwrap();
-        let controller = Controller { at, heads, folder };
+        let controller = Controller { server, folder };
         controller.file("password", &format!("{SECRET}\n"), 0o600);
         controller
     }
@@ -49,23 +39,19 @@ impl Controller {
         path.to_str().unwrap().to_owned()
     }
 
-    fn url(&self) -> String {
-        format!("http://{}", self.at)
-    }
-
     /// The configuration that names it.
     fn configured(&self) -> String {
         let password = self.folder.path().join("password").display().to_string();
         let text = format!(
             "[redfish]\nurl = \"{}\"\nuser = \"reader\"\npassword-file = \"{password}\"\n",
-            self.url()
+            self.server.url()
         );
         self.file("config.toml", &text, 0o600)
     }
 
     fn asked(&self, options: &[&str]) -> Vec<String> {
         let password = self.folder.path().join("password").display().to_string();
-        let url = self.url();
+        let url = self.server.url();
         let who = ["--user", "reader", "--password-file", &password];
         let all = [&["bmc", "--no-config", "--redfish", &url][..], &who, options].concat();
         all.into_iter().map(str::to_owned).collect()
@@ -95,27 +81,15 @@ fn harmless(output: &Output) {
     assert!(!said.contains(SECRET) && !said.contains(encoded), "{said}");
 }
 
-fn answer(mut stream: TcpStream, pause: Duration, heads: &Mutex<Vec<String>>) {
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-    let mut head = String::new();
-    let mut lines = BufReader::new(stream.try_clone().unwrap());
-    while lines.read_line(&mut head).is_ok_and(|n| n > 2) {}
-    heads.lock().unwrap().push(head.clone());
-    sleep(pause);
+fn answer(head: &str) -> Answer {
     let path = head.split(' ').nth(1).unwrap_or_default().split('?').next().unwrap_or_default();
-    let (status, body) = match resource(path, &head) {
-        Some(body) => ("200 OK", body),
-        None => ("404 Not Found", json!({ "error": { "message": head } })),
-    };
-    let body = body.to_string();
-    let length = body.len();
-    write!(
-        stream,
-        "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
-    )
-    .ok();
-    stream.shutdown(std::net::Shutdown::Write).ok();
-    stream.read_to_end(&mut Vec::new()).ok();
+    match resource(path, head) {
+        Some(body) => Answer { status: "200 OK", body: body.to_string() },
+        None => {
+            let body = json!({ "error": { "message": head } });
+            Answer { status: "404 Not Found", body: body.to_string() }
+        }
+    }
 }
 
 fn resource(path: &str, head: &str) -> Option<Value> {
@@ -167,7 +141,7 @@ fn a_controller_says_what_limits_what_throttles_and_what_it_took_so_long_for() {
     );
     let (_, requests) = said.split_once("What did the controller take so long for?").unwrap();
     assert!(requests.contains("/redfish/v1/Chassis/1/EnvironmentMetrics"), "{requests}");
-    let heads = controller.heads.lock().unwrap().clone();
+    let heads = controller.server.heads();
     assert!(
         heads.len() <= 9 && heads.iter().all(|it| it.contains("Basic cmVhZGVyOlMzS1IxVDc3")),
         "{heads:?}"
@@ -205,7 +179,7 @@ fn an_audit_and_a_capture_ask_a_controller_that_the_configuration_names_and_no_o
         said.contains("the management controller calls processor CPU.Socket.1 throttled"),
         "{said}"
     );
-    let n_asked = controller.heads.lock().unwrap().len();
+    let n_asked = controller.server.heads().len();
     assert!((1..=8).contains(&n_asked), "{n_asked}");
     let capture = fullclock(&["--config", &config, "capture"]).output().unwrap();
     harmless(&capture);
@@ -219,12 +193,12 @@ fn an_audit_and_a_capture_ask_a_controller_that_the_configuration_names_and_no_o
     let file = controller.file("a.host", &text, 0o600);
     let again = words(&printed(&["audit", "--host", &file, "-q"]));
     assert!(again.contains("CPU.Socket.1 throttled"), "{again}");
-    let n_asked = controller.heads.lock().unwrap().len();
+    let n_asked = controller.server.heads().len();
     printed(&["--no-config", "audit", "-q"]);
     printed(&["--no-config", "capture"]);
     // It reads no configuration, and may refuse something here.
     fullclock(&["plan", "-q"]).output().unwrap();
-    assert_eq!(controller.heads.lock().unwrap().len(), n_asked);
+    assert_eq!(controller.server.heads().len(), n_asked);
 }
 
 #[test]
@@ -232,7 +206,7 @@ fn what_makes_no_sense_is_refused_with_what_to_do_and_without_the_secret() {
     let controller = Controller::start(Duration::ZERO);
     let open = controller.file("open", SECRET, 0o644);
     let secret = controller.file("secret", SECRET, 0o600);
-    let url = controller.url();
+    let url = controller.server.url();
     for (arguments, why) in [
         (
             &["--redfish", &url, "--user", "me", "--password-file", &open][..],

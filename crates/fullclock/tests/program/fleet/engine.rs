@@ -1,10 +1,7 @@
 //! An engine that speaks as much PromQL as `fullclock fleet` asks, and a fleet in it.
 
+use crate::support::web_server::{Answer, WebServer};
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 /// What it answers.
 #[derive(Clone, Copy)]
@@ -17,63 +14,22 @@ pub(crate) enum Answering {
     Unauthorized,
 }
 
-/// A server of a test's own, which ends with the test's process.
-pub(crate) struct Engine {
-    pub(crate) at: SocketAddr,
-    /// The heads of the requests that came.
-    heads: Arc<Mutex<Vec<String>>>,
+/// Such an engine.
+pub(crate) fn start(answering: Answering) -> WebServer {
+    WebServer::start(move |head| answer(head, answering))
 }
 
-impl Engine {
-    pub(crate) fn start(answering: Answering) -> Engine {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let at = listener.local_addr().unwrap();
-        let heads = Arc::new(Mutex::new(Vec::new()));
-        let own = Arc::clone(&heads);
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let Ok(stream) = stream else { return };
-                let heads = Arc::clone(&own);
-                std::thread::spawn(move || answer(stream, answering, &heads));
-            }
-        });
-        Engine { at, heads }
-    }
-
-    pub(crate) fn url(&self) -> String {
-        format!("http://{}", self.at)
-    }
-
-    pub(crate) fn heads(&self) -> Vec<String> {
-        self.heads.lock().unwrap().clone()
-    }
-}
-
-fn answer(mut stream: TcpStream, answering: Answering, heads: &Mutex<Vec<String>>) {
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-    let mut head = String::new();
-    let mut lines = BufReader::new(stream.try_clone().unwrap());
-    while lines.read_line(&mut head).is_ok_and(|n| n > 2) {}
-    heads.lock().unwrap().push(head.clone());
-    let target = head.lines().next().unwrap_or_default().to_owned();
-    let (status, body) = match answering {
+fn answer(head: &str, answering: Answering) -> Answer {
+    let ok = |body| Answer { status: "200 OK", body };
+    match answering {
         Answering::Unauthorized => {
             let repeated = head.lines().find(|it| it.to_lowercase().starts_with("authorization"));
-            ("401 Unauthorized", format!("wrong: {}", repeated.unwrap_or_default()))
+            let body = format!("wrong: {}", repeated.unwrap_or_default());
+            Answer { status: "401 Unauthorized", body }
         }
-        Answering::Nothing => ("200 OK", vector(&[])),
-        Answering::Fleet => ("200 OK", vector(&series(&target))),
-    };
-    let kind = if body.starts_with('{') { "application/json" } else { "text/plain" };
-    write!(
-        stream,
-        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-        body.len()
-    )
-    .ok();
-    // What the client still sends would have the kernel reset the connection before the answer is read.
-    stream.shutdown(std::net::Shutdown::Write).ok();
-    stream.read_to_end(&mut Vec::new()).ok();
+        Answering::Nothing => ok(vector(&[])),
+        Answering::Fleet => ok(vector(&series(head.lines().next().unwrap_or_default()))),
+    }
 }
 
 /// The machines of a model.

@@ -4,14 +4,14 @@ mod copies;
 pub(crate) mod engine;
 
 use crate::support::{fullclock, is_of, printed, refusal};
-use engine::{Answering, Engine};
+use engine::Answering;
 use serde_json::Value;
 
 const SCHEMA: &str = include_str!("../../../../../schemas/fleet-1.json");
 
 #[test]
 fn an_engine_is_asked_and_the_bios_that_explains_slow_machines_is_named() {
-    let engine = Engine::start(Answering::Fleet);
+    let engine = engine::start(Answering::Fleet);
     let said = printed(&["fleet", "--prometheus", &engine.url()]);
     let lines: Vec<&str> = said.lines().collect();
     assert!(lines[0].starts_with("fullclock fleet: 120 machines of http://127.0.0.1:"), "{said}");
@@ -28,7 +28,7 @@ fn an_engine_is_asked_and_the_bios_that_explains_slow_machines_is_named() {
 
 #[test]
 fn json_csv_and_pages_say_the_same() {
-    let engine = Engine::start(Answering::Fleet);
+    let engine = engine::start(Answering::Fleet);
     let of =
         |options: &[&str]| printed(&[&["fleet", "--prometheus", &engine.url()], options].concat());
     let value: Value = serde_json::from_str(&of(&["--json"])).unwrap();
@@ -45,7 +45,7 @@ fn json_csv_and_pages_say_the_same() {
 
 #[test]
 fn a_pipeline_fails_where_it_is_told_to() {
-    let engine = Engine::start(Answering::Fleet);
+    let engine = engine::start(Answering::Fleet);
     let url = engine.url();
     let code = |options: &[&str]| {
         let arguments = [&["fleet", "-q", "--prometheus", &url], options].concat();
@@ -56,7 +56,7 @@ fn a_pipeline_fails_where_it_is_told_to() {
 
 #[test]
 fn the_users_selector_time_and_token_reach_the_engine() {
-    let engine = Engine::start(Answering::Fleet);
+    let engine = engine::start(Answering::Fleet);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("token");
     std::fs::write(&file, "s3cr3t-token\n").unwrap();
@@ -72,7 +72,7 @@ fn the_users_selector_time_and_token_reach_the_engine() {
 
 #[test]
 fn an_engine_that_gives_no_answer_is_said_with_what_to_do_and_without_the_token() {
-    let refused = Engine::start(Answering::Unauthorized);
+    let refused = engine::start(Answering::Unauthorized);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("token");
     std::fs::write(&file, "s3cr3t-token\n").unwrap();
@@ -80,7 +80,7 @@ fn an_engine_that_gives_no_answer_is_said_with_what_to_do_and_without_the_token(
         refusal(&["fleet", "--prometheus", &refused.url(), "--token-file", file.to_str().unwrap()]);
     assert!(said.contains("401") || said.contains("token"), "{said}");
     assert!(!said.contains("s3cr3t"), "{said}");
-    let nothing = Engine::start(Answering::Nothing);
+    let nothing = engine::start(Answering::Nothing);
     let said = refusal(&["fleet", "--prometheus", &nothing.url()]);
     assert!(said.contains("fullclock serve"), "{said}");
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();

@@ -1,6 +1,6 @@
 //! The pages in a browser, while nodes race.
 
-use crate::fleet::engine::{Answering, Engine};
+use crate::fleet::engine::{self, Answering};
 use crate::serve::server::{PATIENCE, Server, race};
 use crate::support::chromium::Tab;
 use serde_json::{Value, json};
@@ -68,7 +68,7 @@ fn has_all(tab: &mut Tab, server: &Server, id: &str) {
 #[test]
 #[ignore = "opens Chromium: cargo xtask test"]
 fn every_page_is_drawn_on_every_width_and_nothing_is_complained_of() {
-    let engine = Engine::start(Answering::Fleet);
+    let engine = engine::start(Answering::Fleet);
     let server = Server::start(&["--prometheus", &engine.url()]);
     let mut racing = race(server.results.path(), "1s");
     let result = format!("/result?id={}", server.running());

@@ -1,13 +1,13 @@
 //! The page of a fleet: it is there where the server was given an engine, and never has the engine's token.
 
 use super::server::Server;
-use crate::fleet::engine::{Answering, Engine};
+use crate::fleet::engine::{self, Answering};
 use crate::support::is_of;
 use serde_json::Value;
 
 #[test]
 fn a_server_with_an_engine_shows_the_fleet_and_keeps_its_token_to_itself() {
-    let engine = Engine::start(Answering::Fleet);
+    let engine = engine::start(Answering::Fleet);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("token");
     std::fs::write(&file, "s3cr3t-token\n").unwrap();
@@ -32,7 +32,7 @@ fn a_server_with_an_engine_shows_the_fleet_and_keeps_its_token_to_itself() {
 
 #[test]
 fn an_engine_that_refuses_is_told_of_without_its_token() {
-    let engine = Engine::start(Answering::Unauthorized);
+    let engine = engine::start(Answering::Unauthorized);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("token");
     std::fs::write(&file, "s3cr3t-token\n").unwrap();

@@ -2,6 +2,7 @@
 
 pub(crate) mod chromium;
 pub(crate) mod group;
+pub(crate) mod web_server;
 
 use serde_json::Value;
 use std::path::Path;
