@@ -16,7 +16,7 @@ use std::time::Duration;
 /// Source: random(4), `boot_id`.
 pub fn boot(source: &dyn Source) -> (&'static str, String) {
     const LENGTH: usize = 12;
-    let id = source.text("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let id = source.boot_id().unwrap_or_default();
     let digits = id.chars().filter(char::is_ascii_hexdigit);
     (BOOT, digits.take(LENGTH).collect())
 }

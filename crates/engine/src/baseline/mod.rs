@@ -67,8 +67,7 @@ pub fn take(
     tell: &mut Tell<'_>,
 ) -> Result<Taken> {
     let live = Live::this_machine();
-    let boot =
-        (&live as &dyn Source).parsed("/proc/sys/kernel/random/boot_id", facts::parse::line)?;
+    let boot = (&live as &dyn Source).boot_id()?;
     let store = Store::below(results);
     let mut appender = store.append()?;
     if !wanted.again && appender.history.of_boot(&boot).is_some() {

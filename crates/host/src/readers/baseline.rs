@@ -2,14 +2,11 @@
 
 use crate::Source;
 use facts::baseline::{Baseline, STANDING, Standing, VERSION};
-use facts::{Expected, Fact, parse};
-
-/// Of this boot: a kernel makes a new id each time (Documentation/admin-guide/sysctl/kernel.rst, random).
-const BOOT: &str = "/proc/sys/kernel/random/boot_id";
+use facts::{Expected, Fact};
 
 pub(super) fn read(source: &dyn Source) -> Fact<Baseline> {
     let standing = source.parsed(STANDING, standing)?;
-    Ok(Baseline { standing, boot: source.parsed(BOOT, parse::line) })
+    Ok(Baseline { standing, boot: source.boot_id() })
 }
 
 fn standing(text: &str) -> Result<Standing, Expected> {

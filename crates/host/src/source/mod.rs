@@ -163,6 +163,11 @@ impl dyn Source + '_ {
         }
     }
 
+    /// The kernel's random id of this boot, a new one each time (random(4); Documentation/admin-guide/sysctl/kernel.rst, random).
+    pub fn boot_id(&self) -> Fact<String> {
+        self.parsed("/proc/sys/kernel/random/boot_id", facts::parse::line)
+    }
+
     /// Why a folder that its parent's listing does not name is not there.
     pub fn without_folder(&self, path: &str) -> Missing {
         self.list(path).err().unwrap_or_else(|| Missing::absent(path))

@@ -85,11 +85,11 @@ impl<'a> Runner<'a> {
     pub fn ready(&self) -> Ready {
         let live = Live::this_machine();
         let source: &dyn Source = &live;
-        let boot = source.text("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        let boot = source.boot_id().unwrap_or_default();
         Ready {
             machine: self.watcher.machine().clone(),
             // As much of it as tells hosts apart.
-            host: boot.trim().chars().take(8).collect(),
+            host: boot.chars().take(8).collect(),
             in_memory: self.in_memory(),
             about: self.engine.about(),
             cpus: self.engine.cpus().map(CpuSet::to_string),
