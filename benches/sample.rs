@@ -73,13 +73,7 @@ fn main() -> anyhow::Result<()> {
 /// Users' tasks, four times a second, alone and next to many threads.
 fn users(host: &facts::HostView) -> anyhow::Result<()> {
     const PACE: Duration = Duration::from_millis(250);
-    let wanted = Wanted {
-        families: Vec::new(),
-        tasks: Some(Processes::AddedUp(Vec::new())),
-        groups: false,
-        groups_of: Vec::new(),
-        wake: false,
-    };
+    let wanted = Wanted { tasks: Some(Processes::AddedUp(Vec::new())), ..Wanted::only(Vec::new()) };
     let sampler = || Sampler::open(Live::this_machine(), host, wanted.clone());
     let sample = |name: &str| {
         let (mut sampler, mut counters) = (sampler(), Counters::unread());

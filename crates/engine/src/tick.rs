@@ -96,7 +96,7 @@ struct Probe {
 
 /// Counts the interrupts of the CPUs' own timers, by /proc/interrupts and by tracepoint.
 fn counting(host: &HostView, cpus: &CpuSet) -> Probe {
-    let tasks = Wanted { tasks: Some(Processes::All), ..nothing() };
+    let tasks = Wanted { tasks: Some(Processes::All), ..Wanted::only(Vec::new()) };
     // A sampler raises the limit of open files, which a large machine needs for the tracepoint too.
     let tasks = Some(Sampler::open(Live::this_machine(), host, tasks));
     let timers = sampler(host, &[Family::Interrupts, Family::CpuTimes]);
@@ -115,12 +115,8 @@ fn tracing(host: &HostView, cpus: &CpuSet) -> Fact<Probe> {
 }
 
 fn sampler(host: &HostView, families: &[Family]) -> Sampler {
-    let wanted = Wanted { families: families.to_vec(), ..nothing() };
+    let wanted = Wanted::only(families.to_vec());
     Sampler::open(Live::this_machine(), host, wanted)
-}
-
-fn nothing() -> Wanted {
-    Wanted { families: Vec::new(), tasks: None, groups: false, groups_of: Vec::new(), wake: false }
 }
 
 fn measure(mut probe: Probe, time: Duration, interrupt: &Interrupt) -> Measured {

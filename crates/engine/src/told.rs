@@ -36,8 +36,7 @@ fn sampled(live: Live, host: &HostView) -> Counters {
     let mut families: Vec<Family> = families.copied().collect();
     families.sort_unstable();
     families.dedup();
-    let wanted =
-        Wanted { families, tasks: None, groups: false, groups_of: Vec::new(), wake: false };
+    let wanted = Wanted::only(families);
     let mut counters = Counters::unread();
     Sampler::open(live, host, wanted).sample(&mut counters);
     counters
@@ -51,13 +50,7 @@ const WATCHED: Duration = Duration::from_millis(200);
 /// idle, or nothing is known of the nominal clock.
 pub fn speed(host: &HostView) -> Option<f64> {
     let mut yardstick = Yardstick::of(host);
-    let wanted = Wanted {
-        families: vec![Family::CpuTimes],
-        tasks: None,
-        groups: false,
-        groups_of: Vec::new(),
-        wake: false,
-    };
+    let wanted = Wanted::only(vec![Family::CpuTimes]);
     let mut sampler = Sampler::open(Live::this_machine(), host, wanted);
     let mut before = Counters::unread();
     sampler.sample(&mut before);

@@ -39,13 +39,7 @@ const QUIET: f64 = 0.08;
 
 impl<'a> Watcher<'a> {
     pub(super) fn of(host: &'a HostView) -> Watcher<'a> {
-        let wanted = Wanted {
-            families: vec![Family::CpuTimes],
-            tasks: None,
-            groups: false,
-            groups_of: Vec::new(),
-            wake: false,
-        };
+        let wanted = Wanted::only(vec![Family::CpuTimes]);
         let sampler = Sampler::open(Live::this_machine(), host, wanted);
         Watcher { host, sampler, before: Counters::unread() }
     }

@@ -72,8 +72,7 @@ pub fn tracer(
 /// The share of all CPUs that tracing them would take, by the rate at which things happen right now.
 fn expected_share(host: &HostView, traced: tracepoint::Wanted, interrupt: &Interrupt) -> f64 {
     let families = vec![Family::Totals, Family::Interrupts, Family::Softirqs, Family::CpuTimes];
-    let wanted =
-        Wanted { families, tasks: None, groups: false, groups_of: Vec::new(), wake: false };
+    let wanted = Wanted::only(families);
     let mut sampler = Sampler::open(Live::this_machine(), host, wanted);
     let (mut before, mut after) = (Counters::unread(), Counters::unread());
     sampler.sample(&mut before);

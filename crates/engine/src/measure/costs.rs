@@ -84,8 +84,7 @@ fn edge_on(cpu: u32, tracer: &mut Tracer) -> Fact<EventCost> {
 
 fn costs_on(host: &HostView, cpu: u32) -> Fact<EventCosts> {
     let families = vec![Family::Interrupts, Family::CpuTimes, Family::Clocks];
-    let wanted =
-        Wanted { families, tasks: None, groups: false, groups_of: Vec::new(), wake: false };
+    let wanted = Wanted::only(families);
     let mut sampler = Sampler::open(Live::this_machine(), host, wanted);
     let (mut before, mut after) = (Counters::unread(), Counters::unread());
     let watch = Watch { length: LENGTH, room: ROOM };

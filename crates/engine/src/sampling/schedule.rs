@@ -102,17 +102,13 @@ fn wanted(view: &View) -> Wanted {
     let has = |family: &&Family| {
         view.metrics.iter().copied().chain(probe).any(|it| it.families.contains(*family))
     };
-    Wanted {
-        families: Family::ALL.iter().filter(has).filter(|it| !it.is_traced()).copied().collect(),
-        tasks: match view.metrics.iter().map(|it| it.tasks).max() {
-            None | Some(Tasks::None) => None,
-            Some(Tasks::Kernel) => Some(Processes::KernelThreads),
-            Some(Tasks::All) => Some(Processes::AddedUp(Vec::new())),
-        },
-        groups: false,
-        groups_of: Vec::new(),
-        wake: false,
-    }
+    let families = Family::ALL.iter().filter(has).filter(|it| !it.is_traced()).copied().collect();
+    let tasks = match view.metrics.iter().map(|it| it.tasks).max() {
+        None | Some(Tasks::None) => None,
+        Some(Tasks::Kernel) => Some(Processes::KernelThreads),
+        Some(Tasks::All) => Some(Processes::AddedUp(Vec::new())),
+    };
+    Wanted { tasks, ..Wanted::only(families) }
 }
 
 /// When samples are due; all times are counted from the first sample.

@@ -204,6 +204,11 @@ impl Wanted {
         }
     }
 
+    /// These families, without any task or group, and without waking CPUs.
+    pub fn only(families: Vec<Family>) -> Wanted {
+        Wanted { families, tasks: None, groups: false, groups_of: Vec::new(), wake: false }
+    }
+
     pub(super) fn has(&self, family: Family) -> bool {
         self.families.contains(&family)
     }

@@ -44,13 +44,7 @@ fn every_cpu_of_this_machine_has_its_row_and_no_counter_goes_backwards() {
 
 #[test]
 fn a_family_that_was_not_asked_for_is_not_collected() {
-    let wanted = Wanted {
-        families: vec![Family::Softirqs],
-        tasks: None,
-        groups: false,
-        groups_of: Vec::new(),
-        wake: false,
-    };
+    let wanted = Wanted::only(vec![Family::Softirqs]);
     let counters = sampled(&mut of_this_machine(wanted));
     let read: Vec<Family> =
         counters.tables().filter(|(_, it)| it.is_ok()).map(|(it, _)| it).collect();
@@ -61,13 +55,7 @@ fn a_family_that_was_not_asked_for_is_not_collected() {
 #[test]
 fn threads_of_a_chosen_process_come_and_go() {
     let own = std::process::id();
-    let wanted = Wanted {
-        families: Vec::new(),
-        tasks: Some(Processes::Chosen(vec![own])),
-        groups: false,
-        groups_of: Vec::new(),
-        wake: false,
-    };
+    let wanted = Wanted { tasks: Some(Processes::Chosen(vec![own])), ..Wanted::only(Vec::new()) };
     let mut sampler = of_this_machine(wanted);
     let mut counters = Counters::unread();
     let mut threads = |counters: &mut Counters| {

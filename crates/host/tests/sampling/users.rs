@@ -23,13 +23,8 @@ impl Machine {
         let root = tempfile::tempdir().unwrap();
         lay(root.path(), Task { name: "kthreadd", is_kernel: true, ..Task::of(2, 2) });
         fs::write(root.path().join("proc/loadavg"), "0 0 0 1/1 1\n").unwrap();
-        let wanted = Wanted {
-            families: Vec::new(),
-            tasks: Some(Processes::AddedUp(vec![20])),
-            groups: false,
-            groups_of: Vec::new(),
-            wake: false,
-        };
+        let wanted =
+            Wanted { tasks: Some(Processes::AddedUp(vec![20])), ..Wanted::only(Vec::new()) };
         let open = || Live::copy(root.path()).unwrap();
         let sampler = Sampler::open(open(), &view(&open()), wanted);
         Machine { root, sampler, counters: Counters::unread(), last: 1 }

@@ -170,21 +170,15 @@ fn what_a_page_of_512_cpus_takes() {
     took("page with CPUs", 20, &mut || drop(by_cpu.page(true)));
     took("view and audit", 5, &mut || drop(rules::audit::audit(&host::view(&live()))));
     let host = host::view(&live());
-    let wanted = Wanted {
-        families: vec![
-            Family::Interrupts,
-            Family::Totals,
-            Family::RunTime,
-            Family::CpuTimes,
-            Family::Throttling,
-            Family::IdleTime,
-            Family::Pressure,
-        ],
-        tasks: None,
-        groups: false,
-        groups_of: Vec::new(),
-        wake: false,
-    };
+    let wanted = Wanted::only(vec![
+        Family::Interrupts,
+        Family::Totals,
+        Family::RunTime,
+        Family::CpuTimes,
+        Family::Throttling,
+        Family::IdleTime,
+        Family::Pressure,
+    ]);
     took("counters since boot", 5, &mut || {
         let mut counters = Counters::unread();
         Sampler::open(live(), &host, wanted.clone()).sample(&mut counters);
