@@ -3,8 +3,8 @@
 use crate::copies::refuse_nothing;
 use crate::interrupt::Interrupt;
 use anyhow::Result;
-use facts::HostView;
 use facts::watched::Cost;
+use facts::{HostView, Missing, Origin, Why, redfish};
 use host::{Answered, Source, Watch};
 use rules::advice;
 use rules::audit::Audit;
@@ -96,6 +96,11 @@ pub fn audit_of_site(
 ) -> Audit {
     host.thresholds = config.thresholds.clone();
     host.advisories = config.advisories.clone();
+    // Whoever audits without asking the controller that is configured knows nothing of it.
+    let is_unasked = matches!(&host.redfish, Err(Missing { why: Why::NotHere(_), .. }));
+    if config.redfish.is_some() && source.origin() == Origin::Live && is_unasked {
+        host.redfish = Err(Missing::left_alone(redfish::NAME));
+    }
     let mut audit = audit(source, host);
     audit.suppress(&config.ignored, today);
     audit
@@ -105,6 +110,21 @@ pub fn audit_of_site(
 mod tests {
     use super::*;
     use host::Captured;
+
+    #[test]
+    fn a_controller_that_is_configured_and_not_asked_is_left_alone() {
+        let live = host::Live::this_machine();
+        let configured =
+            "[redfish]\nurl = \"https://10.0.0.7\"\ntoken-file = \"/etc/fullclock/token\"\n";
+        let told_of = |config: &str| {
+            let mut host = HostView::unasked(Origin::Live);
+            host.redfish = (&live as &dyn Source).redfish();
+            audit_of_site(&live, &mut host, &Config::parse("c", config).unwrap(), "2026-11-27");
+            host.redfish.unwrap_err()
+        };
+        assert_eq!(told_of(configured), Missing::left_alone(redfish::NAME));
+        assert!(told_of("").is_absence());
+    }
 
     #[test]
     fn nothing_listens_before_the_host_is_read_and_what_cannot_begin_is_an_error() {

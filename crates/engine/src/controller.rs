@@ -7,6 +7,8 @@
 use crate::change::opened::program;
 use facts::{Fact, Missing, Why};
 use host::Live;
+use host::counters::with_original_limit;
+use host::process::thread_refusal;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread::Builder;
@@ -24,7 +26,10 @@ pub fn firmware() -> Fact<String> {
     let program = program().map_err(|error| failed(&error.to_string()))?;
     let mut command = Command::new(program);
     command.arg(COMMAND).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    answered(command.spawn().map_err(|error| failed(&error.to_string()))?, PATIENCE)
+    answered(
+        with_original_limit(|| command.spawn()).map_err(|error| failed(&error.to_string()))?,
+        PATIENCE,
+    )
 }
 
 /// What the process of [`firmware`] prints, and whether that is an answer.
@@ -50,7 +55,7 @@ fn answered(child: Child, patience: Duration) -> Fact<String> {
         sender.send(child.wait_with_output()).ok();
     };
     let started = Builder::new().name("controller".to_owned()).spawn(wait);
-    started.map_err(|error| failed(&error.to_string()))?;
+    started.map_err(|error| failed(&thread_refusal(&error)))?;
     let output = match answer.recv_timeout(patience) {
         Ok(output) => output.map_err(|error| failed(&error.to_string()))?,
         Err(_) => return Err(failed(&format!("no answer within {} s", patience.as_secs()))),
@@ -58,6 +63,7 @@ fn answered(child: Child, patience: Duration) -> Fact<String> {
     let said = String::from_utf8_lossy(&output.stdout);
     match said.trim_end() {
         "" => Err(failed("no answer")),
+        said if output.status.success() && said.contains('\n') => Err(failed("no version")),
         said if output.status.success() => Ok(said.to_owned()),
         why => Err(failed(why)),
     }

@@ -1,12 +1,12 @@
 //! What a monitoring system answers: whatever the bytes, they are machines that can be compared, or a reason.
 //!
-//! An input is up to four answers, a line each: labels, clocks, speeds, findings.
+//! An input is up to five answers, a line each: labels, clocks, speeds, findings, audits.
 
 use engine::fleet::prometheus::answered;
 use fleet::{Figure, Question, judge};
 
 pub(crate) fn run(bytes: &[u8]) {
-    let answers: Vec<&[u8]> = bytes.split(|it| *it == b'\n').take(4).collect();
+    let answers: Vec<&[u8]> = bytes.split(|it| *it == b'\n').take(5).collect();
     let Ok(gathered) = answered(&answers) else { return };
     for machine in &gathered.machines {
         assert!(!machine.name.is_empty());

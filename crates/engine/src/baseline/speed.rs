@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use facts::baseline::Part;
 use facts::{CpuSet, HostView, Missing};
 use host::probe::allowed;
+use host::process::scoped_thread;
 use lab::baseline::{Measured, rounded};
 use lab::failure::Failure;
 use lab::known::Known;
@@ -176,8 +177,7 @@ fn within<T>(
             }
             stop.store(true, Ordering::Relaxed);
         };
-        let builder = std::thread::Builder::new().name("limit".to_owned());
-        builder.spawn_scoped(scope, watch).context("cannot start a thread")?;
+        scoped_thread(scope, "limit", "the speed of this machine", watch)?;
         let outcome = work(stop);
         drop(ended);
         Ok(outcome)

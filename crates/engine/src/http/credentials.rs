@@ -22,7 +22,7 @@ const OWN: [&str; 6] =
     ["accept-encoding", "connection", "content-length", "host", "te", "transfer-encoding"];
 
 /// The option that names the file of a token.
-const TOKEN_FILE: &str = "--token-file";
+const TOKEN_FILE: &str = "token-file";
 
 /// The longest password: controllers take some tens of characters.
 const LONGEST_PASSWORD: usize = 1024;
@@ -66,7 +66,7 @@ impl Credentials {
             }
             let pair = BASE64_STANDARD.encode(format!("{user}:{password}"));
             let headers = vec![header("authorization", &format!("Basic {pair}"), 1)?];
-            Ok(Credentials { headers, option: Some("--password-file") })
+            Ok(Credentials { headers, option: Some("password-file") })
         })
     }
 
@@ -97,7 +97,7 @@ impl Credentials {
 
     /// The option that gave them.
     pub(super) fn option(&self) -> Option<&'static str> {
-        self.option.filter(|_| !self.are_none())
+        self.option
     }
 
     /// The text with every secret of these replaced, as a server may repeat what it was sent.

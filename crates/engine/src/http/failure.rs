@@ -1,5 +1,6 @@
 //! Why an exchange with a server failed, and what to do about it.
 
+use super::Named;
 use rustls::CertificateError;
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -12,8 +13,8 @@ pub struct Failure {
     pub server: String,
     /// What went wrong.
     pub problem: Problem,
-    /// What stands before `token-file` and `ca` in the names of the options.
-    pub(super) prefix: &'static str,
+    /// How the user names what can be set.
+    pub(super) named: Named,
 }
 
 /// What went wrong.
@@ -108,7 +109,7 @@ pub enum Problem {
 impl Problem {
     /// Met at this server: its address, or what the user wrote instead of one.
     pub(super) fn of(self, server: impl fmt::Display) -> Failure {
-        Failure { server: server.to_string(), problem: self, prefix: "" }
+        Failure { server: server.to_string(), problem: self, named: Named::Options("") }
     }
 }
 
@@ -124,7 +125,7 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Failure { server, problem, prefix } = self;
+        let Failure { server, problem, named } = self;
         match problem {
             Problem::Address { why } => write!(f, "{server}: {why}"),
             Problem::Certificates { why } => write!(f, "{server}: {why}"),
@@ -137,7 +138,7 @@ impl fmt::Display for Failure {
                 match advice {
                     Some(advice) => f.write_str(advice),
                     None => {
-                        write!(f, "give the certificate of its issuer with --{prefix}ca FILE")
+                        write!(f, "give the certificate of its issuer with {} FILE", named.of("ca"))
                     }
                 }
             }
@@ -151,7 +152,7 @@ impl fmt::Display for Failure {
             }
             Problem::Denied { status, told, given } => {
                 let told = after_colon(told);
-                let advice = allowed(*status, *given, prefix);
+                let advice = allowed(*status, *given, *named);
                 write!(f, "{server} denies access ({status}{told}): {advice}")
             }
             Problem::NotFound { path } => write!(f, "{server} has no {path} (404)"),
@@ -177,15 +178,14 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What to do where access is denied; `given` is the option that said who asks.
-fn allowed(status: u16, given: Option<&str>, prefix: &str) -> String {
+/// What to do where access is denied; `given` is what said who asks.
+fn allowed(status: u16, given: Option<&str>, named: Named) -> String {
     match (status, given) {
-        (401, None) => format!("give a token with --{prefix}token-file FILE"),
-        (401, Some(option)) => {
-            format!("it does not accept what --{prefix}{} gives", option.trim_start_matches('-'))
-        }
-        (_, None) => format!("it may require a token: --{prefix}token-file FILE"),
-        (_, Some(_)) => "the owner of this token may not read it".to_owned(),
+        (401, None) => format!("give a token with {} FILE", named.of("token-file")),
+        (401, Some(given)) => format!("it does not accept what {} gives", named.of(given)),
+        (_, None) => format!("it may require a token: {} FILE", named.of("token-file")),
+        (_, Some("token-file")) => "the owner of this token may not read it".to_owned(),
+        (_, Some(_)) => "this user may not read it".to_owned(),
     }
 }
 

@@ -53,10 +53,29 @@ pub struct Options {
     pub trust: Trust,
     /// Headers that say who asks.
     pub credentials: Credentials,
-    /// What stands before `token-file` and `ca` in the names of the user's options, as `prometheus-`, for advice.
-    pub prefix: &'static str,
+    /// How the user names what can be set, for advice.
+    pub named: Named,
     /// Whether one connection serves one exchange after the other: a controller takes up to a second for TLS.
     pub reuses: bool,
+}
+
+/// Where the user sets `token-file`, `ca` and the like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// By options of the command line, whose names begin with this: `prometheus-`.
+    Options(&'static str),
+    /// In this table of the configuration.
+    Configuration(&'static str),
+}
+
+impl Named {
+    /// What a user has to look for: `--prometheus-token-file`, `redfish.token-file`.
+    pub fn of(self, name: &str) -> String {
+        match self {
+            Named::Options(prefix) => format!("--{prefix}{name}"),
+            Named::Configuration(table) => format!("{table}.{name}"),
+        }
+    }
 }
 
 impl Default for Options {
@@ -66,7 +85,7 @@ impl Default for Options {
             largest: LARGEST,
             trust: Trust::System,
             credentials: Credentials::default(),
-            prefix: "",
+            named: Named::Options(""),
             reuses: false,
         }
     }
@@ -109,6 +128,11 @@ impl Client {
         &self.address
     }
 
+    /// How the user names what can be set.
+    pub fn named(&self) -> Named {
+        self.options.named
+    }
+
     /// Whether only the certificate of one fingerprint is trusted.
     pub fn is_pinned(&self) -> bool {
         matches!(self.options.trust, Trust::Pinned(_))
@@ -147,17 +171,17 @@ impl Client {
         self.follow(self.address.join(path, parameters), &Asked { headers: &[], until, deadline })
     }
 
-    /// The answer to a GET of `path`, which may end with a query, within this time and with these headers. Status 304 is an answer: what the
-    /// header `If-None-Match` names has not changed.
+    /// The answer to a GET of `path`, which may end with a query, with these headers. All of it has to be over at `until`; an error calls that
+    /// `deadline`, the time that was given to all requests. Status 304 is an answer: what the header `If-None-Match` names has not changed.
     ///
     /// Errors: those of [`Client::get`].
-    pub fn get_within(
+    pub fn get_with(
         &self,
         path: &str,
         headers: &[(&'static str, &str)],
+        until: Instant,
         deadline: Duration,
     ) -> Result<Answer<'_>, Failure> {
-        let until = now() + deadline;
         self.follow(self.address.join(path, &[]), &Asked { headers, until, deadline })
     }
 
@@ -203,7 +227,7 @@ impl Client {
 
     /// What went wrong with this server, in words without any secret.
     fn fail(&self, problem: Problem) -> Failure {
-        Failure { prefix: self.options.prefix, ..problem.of(&self.address) }
+        Failure { named: self.options.named, ..problem.of(&self.address) }
     }
 
     /// What an error of the library means; `is_answering` once headers have come.

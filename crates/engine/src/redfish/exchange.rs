@@ -19,7 +19,7 @@ const ODATA: (&str, &str) = ("odata-version", "4.0");
 pub(super) struct Exchange<'a> {
     client: &'a Client,
     kept: &'a mut Kept,
-    began: Instant,
+    until: Instant,
     deadline: Duration,
     requests: Vec<Request>,
     /// Whether a connection may be there that the controller has closed.
@@ -59,7 +59,7 @@ impl NoResource {
     pub(super) fn words(self) -> String {
         match self {
             NoResource::NoTime => {
-                "not asked: the time for all requests together was over".to_owned()
+                "not asked: the time for all requests together was used".to_owned()
             }
             NoResource::NotOne => "the answer is no JSON object".to_owned(),
             NoResource::Failed(failure) => failure.by("the controller").to_string(),
@@ -73,7 +73,13 @@ impl<'a> Exchange<'a> {
         kept: &'a mut Kept,
         deadline: Duration,
     ) -> Exchange<'a> {
-        Exchange { client, kept, began: now(), deadline, requests: Vec::new(), is_connected: false }
+        let until = now() + deadline;
+        Exchange { client, kept, until, deadline, requests: Vec::new(), is_connected: false }
+    }
+
+    /// What the user sets by this name.
+    pub(super) fn option(&self, name: &str) -> String {
+        self.client.named().of(name)
     }
 
     /// What has been requested so far.
@@ -102,12 +108,11 @@ impl<'a> Exchange<'a> {
     }
 
     fn ask(&mut self, path: &str) -> Result<Value, NoResource> {
-        let left = self.deadline.saturating_sub(self.began.elapsed());
-        if left.is_zero() {
+        let began = now();
+        if began >= self.until {
             return Err(NoResource::NoTime);
         }
-        let began = now();
-        let asked = self.answer(path, left);
+        let asked = self.answer(path);
         let (outcome, bytes) = match &asked {
             Ok((_, status, bytes)) => (status.to_string(), *bytes),
             Err(failure) => (outcome(&failure.problem), 0),
@@ -117,16 +122,12 @@ impl<'a> Exchange<'a> {
         asked.map(|(value, ..)| value).map_err(NoResource::Failed)
     }
 
-    fn answer(&mut self, path: &str, left: Duration) -> Result<(Value, u16, u64), Failure> {
-        // Tenths are enough for whoever reads them.
-        let left = Duration::from_millis(
-            u64::try_from(left.as_millis()).unwrap_or(u64::MAX).div_ceil(100) * 100,
-        );
+    fn answer(&mut self, path: &str) -> Result<(Value, u16, u64), Failure> {
         let kept = self.kept.0.get(path);
         let condition = kept.map(|(etag, _)| ("if-none-match", etag.as_str()));
         let headers: Vec<(&'static str, &str)> =
             [Some(ODATA), condition].into_iter().flatten().collect();
-        let answer = self.client.get_within(path, &headers, left)?;
+        let answer = self.client.get_with(path, &headers, self.until, self.deadline)?;
         let (status, etag) = (answer.status(), answer.etag().map(str::to_owned));
         if let (304, Some((_, value))) = (status, kept) {
             return Ok((value.clone(), status, 0));

@@ -19,7 +19,9 @@ mod walk;
 pub use host_interface::in_band;
 pub use source::WithRedfish;
 
-use crate::http::{Address, Client, Credentials, Failure, Fingerprint, Options, Problem, Trust};
+use crate::http::{
+    Address, Client, Credentials, Failure, Fingerprint, Named, Options, Problem, Trust,
+};
 use anyhow::{Error, Result, anyhow, bail};
 use exchange::Exchange;
 use facts::redfish::Redfish;
@@ -64,6 +66,8 @@ pub struct Way {
     pub fingerprint: Option<Fingerprint>,
     /// The authorities that are trusted, and no others.
     pub ca: Option<PathBuf>,
+    /// How the user names what can be set.
+    pub named: Named,
 }
 
 impl Way {
@@ -84,7 +88,7 @@ impl Way {
             trust,
             credentials,
             reuses: true,
-            ..Options::default()
+            named: self.named,
         };
         let client = Client::new(address, options)?;
         if client.shows_secrets() {
@@ -129,7 +133,8 @@ impl<'a> Session<'a> {
         }
         match fingerprint_of(self.client.address()) {
             Some(found) => anyhow!(
-                "{error}; its SHA-256 fingerprint is {found}: where the controller's own page shows the same, trust it with --fingerprint"
+                "{error}; its SHA-256 fingerprint is {found}: where the controller's own page shows the same, trust it with {}",
+                self.client.named().of("fingerprint")
             ),
             None => error,
         }

@@ -1,9 +1,11 @@
 //! A machine whose controller is configured: an audit and a capture of it ask the controller once.
 
+use super::walk::NoSuchSystem;
 use super::{Session, Wanted, Way};
-use anyhow::{Error, Result};
+use anyhow::{Error, Result, anyhow};
 use facts::ipmi::Question;
-use facts::{Fact, Missing, Origin, Why, redfish};
+use facts::redfish::{self, Redfish};
+use facts::{Fact, Missing, Origin, Why};
 use host::Source;
 use std::cell::OnceCell;
 
@@ -12,7 +14,7 @@ pub struct WithRedfish {
     inner: Box<dyn Source>,
     way: Result<Way>,
     wanted: Wanted,
-    told: OnceCell<Fact<String>>,
+    told: OnceCell<Fact<Redfish>>,
 }
 
 impl WithRedfish {
@@ -21,14 +23,22 @@ impl WithRedfish {
         WithRedfish { inner, way, wanted, told: OnceCell::new() }
     }
 
-    fn ask(&self) -> Fact<String> {
+    fn ask(&self) -> Fact<Redfish> {
         let failed = |error: &Error| Missing {
             what: redfish::NAME.to_owned(),
             why: Why::Failed(format!("{error:#}")),
         };
         let client = self.way.as_ref().map_err(failed)?.client().map_err(|it| failed(&it))?;
-        let told = Session::new(&client).look(&self.wanted).map_err(|it| failed(&it))?;
-        Ok(told.to_text())
+        let told = Session::new(&client).look(&self.wanted);
+        // A capture holds what is said here: the controller's address and the names of systems are not for whoever reads it.
+        told.map_err(|error| match error.is::<NoSuchSystem>() {
+            true => failed(&anyhow!("it has no system of the name in redfish.system")),
+            false => {
+                let words =
+                    format!("{error:#}").replace(&client.address().to_string(), "the controller");
+                failed(&anyhow!(words))
+            }
+        })
     }
 }
 
@@ -65,7 +75,7 @@ impl Source for WithRedfish {
         self.inner.controller(question)
     }
 
-    fn redfish(&self) -> Fact<String> {
+    fn redfish(&self) -> Fact<Redfish> {
         self.told.get_or_init(|| self.ask()).clone()
     }
 }
@@ -73,7 +83,6 @@ impl Source for WithRedfish {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use anyhow::anyhow;
     use facts::power::speed_select::{Command, Question as SpeedSelect};
     use host::Captured;
 

@@ -21,7 +21,16 @@ fn way(fake: &Fake) -> (tempfile::TempDir, Way) {
     file.as_file().set_permissions(Permissions::from_mode(0o600)).unwrap();
     file.persist(&path).unwrap();
     let credentials = Credentials::basic("reader", &path).unwrap();
-    (folder, Way { url: fake.url.clone(), credentials, fingerprint: None, ca: None })
+    (
+        folder,
+        Way {
+            url: fake.url.clone(),
+            credentials,
+            fingerprint: None,
+            ca: None,
+            named: Named::Options(""),
+        },
+    )
 }
 
 fn look_for(fake: &Fake, wanted: &Wanted) -> Result<Redfish> {

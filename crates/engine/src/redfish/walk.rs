@@ -3,7 +3,8 @@
 use super::exchange::{Exchange, NoResource};
 use super::{MOST, MOST_FOR_BIOS, MOST_FOR_INVENTORY, Wanted};
 use anyhow::{Error, Result, bail};
-use facts::redfish::{Link, Member, Redfish, Resource, Unknown};
+use facts::redfish::{Link, Member, OTHER_SYSTEMS, Redfish, Resource, Unknown};
+use std::fmt;
 
 /// Oddities that are told: more of them say nothing more.
 const MOST_ODD: usize = 32;
@@ -88,6 +89,21 @@ impl Budget {
         } else {
             &mut self.limits
         }
+    }
+}
+
+/// The controller has no system of the requested name.
+#[derive(Debug)]
+pub(super) struct NoSuchSystem {
+    name: String,
+    has: String,
+}
+
+impl std::error::Error for NoSuchSystem {}
+
+impl fmt::Display for NoSuchSystem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the controller has no system {:?}; it has {}", self.name, self.has)
     }
 }
 
@@ -266,7 +282,7 @@ impl<'a> Walk<'a> {
         let chosen = match &self.wanted.system {
             None => links.first(),
             Some(name) => match links.iter().find(|it| it.name() == name) {
-                None => bail!("the controller has no system {name:?}; it has {}", names()),
+                None => bail!(NoSuchSystem { name: name.clone(), has: names() }),
                 found => found,
             },
         };
@@ -274,9 +290,10 @@ impl<'a> Walk<'a> {
             bail!("the controller names no system: its collection of systems is empty");
         };
         if self.wanted.system.is_none() && links.len() > 1 {
+            let system = self.exchange.option("system");
             let why =
-                format!("{} is shown; --system NAME takes another one: {}", chosen.name(), names());
-            self.unknown("the other systems", why);
+                format!("{} is shown; {system} NAME takes another one: {}", chosen.name(), names());
+            self.unknown(OTHER_SYSTEMS, why);
             self.others = links.into_iter().skip(1).collect();
         }
         self.push(What::System, Some(chosen));
@@ -315,7 +332,11 @@ impl<'a> Walk<'a> {
     /// Where it has a limit, what older services have need not be asked for.
     fn environment(&mut self, resource: &Resource) {
         if let Some(limit) = resource.environment() {
+            let is_set = limit.watts.is_some();
             self.told.limits.push(limit);
+            if !is_set {
+                return;
+            }
             self.todo.retain(|(what, _)| !matches!(what, What::Power | What::Controls));
         }
     }

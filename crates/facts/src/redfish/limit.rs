@@ -25,16 +25,12 @@ pub struct Limit {
     pub mode: Option<String>,
     /// `LimitException`: what happens where the limit cannot be kept.
     pub exception: Option<String>,
-    /// `CorrectionInMs`: within which time power comes down.
-    pub correction_ms: Option<f64>,
     /// What is drawn.
     pub drawn: Option<f64>,
     /// The average of what is drawn.
     pub average: Option<f64>,
     /// The most that was drawn.
     pub peak: Option<f64>,
-    /// Over how many minutes those two are.
-    pub interval_min: Option<f64>,
 }
 
 /// A limit binds from this share on: what a controller measures lags and wavers.
@@ -108,11 +104,6 @@ impl Resource {
         Some(Limit { name, drawn, ..of_control(&limit) })
     }
 
-    /// What EnvironmentMetrics say is drawn.
-    pub fn drawn(&self) -> Option<f64> {
-        self.whole().part("PowerWatts").amount("Reading")
-    }
-
     /// The limits of Power, one for each of its controls; one without a limit says what is drawn.
     pub fn power(&self) -> Vec<Limit> {
         self.whole().parts("PowerControl").iter().map(of_power).collect()
@@ -156,11 +147,9 @@ fn of_power(it: &Part<'_>) -> Limit {
         is_of_processor: it.text("PhysicalContext").is_some_and(|it| it == "CPU"),
         watts: limit.amount("LimitInWatts"),
         exception: limit.text("LimitException"),
-        correction_ms: limit.amount("CorrectionInMs"),
         drawn: it.amount("PowerConsumedWatts"),
         average: metrics.amount("AverageConsumedWatts"),
         peak: metrics.amount("MaxConsumedWatts"),
-        interval_min: metrics.amount("IntervalInMin"),
         ..Limit::default()
     }
 }

@@ -27,6 +27,7 @@ pub use inventory::Software;
 pub use limit::Limit;
 pub use part::{Link, Resource};
 pub use processor::{Cause, Processor};
+pub use redacted::without_names;
 pub use rise::{Rise, rises};
 pub use service::{Chassis, Collection, Member, Service, System};
 pub use thermal::Temperature;
@@ -107,6 +108,9 @@ pub struct Request {
     /// The length of the answer's body.
     pub bytes: u64,
 }
+
+/// What is unknown where a service has more systems than the one that is looked at: why it is names them.
+pub const OTHER_SYSTEMS: &str = "the other systems";
 
 impl Redfish {
     /// Parses what [`Redfish::to_text`] wrote.

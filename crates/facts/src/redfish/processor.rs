@@ -30,16 +30,12 @@ pub struct Processor {
     pub limit_mhz: Option<f64>,
     /// `TurboState`.
     pub turbo: Option<String>,
-    /// `TDPWatts`: the design power.
-    pub design_watts: Option<f64>,
     /// `PowerLimitThrottleDuration`: seconds since it was reset.
     pub power_limited_s: Option<f64>,
     /// `ThermalLimitThrottleDuration`, the same.
     pub heat_limited_s: Option<f64>,
     /// `TemperatureCelsius`.
     pub celsius: Option<f64>,
-    /// `ThrottlingCelsius`: how far it is from being throttled by heat.
-    pub margin_celsius: Option<f64>,
     /// `Status/Health`.
     pub health: Option<String>,
     /// Its metrics.
@@ -106,7 +102,6 @@ impl Processor {
         let metrics = metrics.whole();
         self.power_limited_s = metrics.seconds("PowerLimitThrottleDuration");
         self.heat_limited_s = metrics.seconds("ThermalLimitThrottleDuration");
-        self.margin_celsius = metrics.number("ThrottlingCelsius");
         self.celsius = self.celsius.or(metrics.number("TemperatureCelsius"));
         self.speed_mhz = metrics.amount("OperatingSpeedMHz").or(self.speed_mhz);
     }
@@ -142,7 +137,6 @@ impl Resource {
             max_mhz: it.amount("MaxSpeedMHz"),
             limit_mhz: it.amount("SpeedLimitMHz").or_else(|| clock_range(&it)),
             turbo: it.text("TurboState"),
-            design_watts: it.amount("TDPWatts"),
             health: status.text("Health"),
             metrics: it.link("Metrics"),
             environment: it.link("EnvironmentMetrics"),

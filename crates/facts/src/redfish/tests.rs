@@ -364,10 +364,14 @@ fn what_leaves_the_machine_names_no_system_and_is_read_back() {
             request("/redfish/v1/systems/wzp21330g84/Processors?$expand=."),
             request("/redfish/v1/Systems/WZP21330G84"),
         ],
-        unknown: vec![Unknown {
-            what: "/redfish/v1/Managers/BMC-77".to_owned(),
-            why: "503".to_owned(),
-        }],
+        unknown: vec![
+            Unknown { what: "/redfish/v1/Managers/BMC-77".to_owned(), why: "503".to_owned() },
+            Unknown {
+                what: OTHER_SYSTEMS.to_owned(),
+                why: "WZP21330G84 is shown; --system NAME takes another one: WZP21330G84, WZP2"
+                    .to_owned(),
+            },
+        ],
         ..Redfish::default()
     };
     assert_eq!(Redfish::parse(&told.to_text()), Ok(told.clone()));

@@ -8,7 +8,7 @@ use crate::result::ResultArguments;
 use anyhow::{Context, Result};
 use clap::Args;
 use engine::clock::now;
-use engine::http::{Credentials, Fingerprint};
+use engine::http::{Credentials, Fingerprint, Named};
 use engine::interrupt::Interrupt;
 use engine::redfish::{Session, Wanted, Way, WithRedfish, in_band};
 use facts::quantity;
@@ -148,6 +148,7 @@ fn way(
         credentials: given.or_else(|| Some(of_config?.credentials.clone())).unwrap_or_default(),
         fingerprint: options.fingerprint.or_else(|| trusted?.fingerprint),
         ca: options.ca.clone().or_else(|| trusted?.ca.clone()),
+        named: Named::Options(""),
     };
     Ok((way, system))
 }
@@ -171,6 +172,7 @@ fn of_config(configured: &Redfish) -> Result<Way> {
         credentials: given.unwrap_or_default(),
         fingerprint: configured.fingerprint.as_ref().map(parse).transpose()?,
         ca: path(&configured.ca),
+        named: Named::Configuration("redfish"),
     })
 }
 

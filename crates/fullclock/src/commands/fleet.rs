@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use engine::Progress;
 use engine::clock::now;
 use engine::fleet::{Gathered, copies, prometheus, ssh};
-use engine::http::{Address, Client, Credentials, Options, Trust};
+use engine::http::{Address, Client, Credentials, Named, Options, Trust};
 use engine::interrupt::Interrupt;
 use facts::quantity::{self, counted, counted_all};
 use fleet::{Answer, Figure, MODEL, Machine, Question};
@@ -228,7 +228,8 @@ pub(super) fn client(
 ) -> Result<Client> {
     let credentials = token_file.map(Credentials::read).transpose()?.unwrap_or_default();
     let trust = ca.map_or(Trust::System, |it| Trust::Authorities(it.to_owned()));
-    let options = Options { credentials, trust, prefix, ..Options::default() };
+    let named = Named::Options(prefix);
+    let options = Options { credentials, trust, named, ..Options::default() };
     let client = Client::new(Address::parse(url)?, options)?;
     if client.shows_secrets() {
         let at = client.address();

@@ -3,10 +3,9 @@
 use crate::Source;
 use facts::ipmi::{DcmiCapabilities, PowerLimit, PowerReading};
 use facts::power::cap::PowerCap;
-use facts::redfish::{self, Redfish};
 use facts::system::ipmi::{Interface, Ipmi, PollingThread, numbers, polled_interface};
 use facts::system::process::{Process, cpu_time, kernel_threads, run_time};
-use facts::{Expected, Fact, Missing, Why, parse};
+use facts::{Fact, Missing, Why, parse};
 use std::time::Duration;
 
 /// One driver, registered with both buses: BMCs announced by ACPI and DMI, and PCI devices.
@@ -35,13 +34,6 @@ pub fn bmc_device(source: &dyn Source) -> Fact<String> {
     let name = names.iter().find(|it| it.starts_with("ipmi_bmc"));
     let name = name.ok_or_else(|| Missing::absent(format!("{DEVICES}/ipmi_bmc.*")))?;
     Ok(format!("{DEVICES}/{name}"))
-}
-
-/// What the controller says over Redfish, where one is configured.
-pub(super) fn read_redfish(source: &dyn Source) -> Fact<Redfish> {
-    let text = source.redfish()?;
-    Redfish::parse(&text)
-        .map_err(|Expected(expected)| Missing::malformed(redfish::NAME, &text, expected))
 }
 
 fn interfaces(source: &dyn Source) -> Fact<Vec<Interface>> {

@@ -146,7 +146,7 @@ const READERS: &[Reader] = &[
     reader(Subject::PowerCap, &[Subject::Ipmi], |source, host| {
         host.power_cap = ipmi::read_power_cap(source, &host.ipmi.interfaces);
     }),
-    reader(Subject::Redfish, &[], |source, host| host.redfish = ipmi::read_redfish(source)),
+    reader(Subject::Redfish, &[], |source, host| host.redfish = source.redfish()),
     reader(Subject::IdleDriver, &[], cpuidle::read_driver),
     reader(Subject::IdleStates, &[Subject::Cpus], cpuidle::read_states),
     reader(Subject::LatencyLimit, &[], cpuidle::read_latency_limit),

@@ -26,7 +26,8 @@ use facts::collectors::{self, Known};
 use facts::ipmi::{Question, bytes as bytes_of};
 use facts::links::ethtool;
 use facts::power::speed_select;
-use facts::{Fact, Missing, Origin, Why, msr, redfish};
+use facts::redfish::{self, Redfish};
+use facts::{Expected, Fact, Missing, Origin, Why, msr};
 use std::collections::BTreeMap;
 
 /// Under which name the answers of the management controller over Redfish are kept.
@@ -227,9 +228,14 @@ impl Source for Captured {
         self.answer(&question.name()).map(<[u8]>::to_vec)
     }
 
-    fn redfish(&self) -> Fact<String> {
+    fn redfish(&self) -> Fact<Redfish> {
         match self.answers.get(REDFISH) {
-            Some(Ok(bytes)) => Ok(String::from_utf8_lossy(bytes).into_owned()),
+            Some(Ok(bytes)) => {
+                let text = String::from_utf8_lossy(bytes);
+                Redfish::parse(&text).map_err(|Expected(expected)| {
+                    Missing::malformed(redfish::NAME, &text, expected)
+                })
+            }
             Some(Err(why)) => Err(Missing { what: redfish::NAME.to_owned(), why: why.clone() }),
             // Where nothing was asked, nobody knows what was configured.
             None if self.answers.is_empty() => Err(Missing::not_collected(redfish::NAME)),

@@ -22,7 +22,8 @@ pub use look::Counter;
 use facts::ipmi::{Completion, Question, Response, Unanswered};
 use facts::links::ethtool;
 use facts::power::speed_select;
-use facts::{Expected, Fact, Missing, Origin, Why, limits, redfish};
+use facts::redfish::{self, Redfish};
+use facts::{Expected, Fact, Missing, Origin, Why, limits};
 use rustix::io::Errno;
 
 /// One host, asked question by question.
@@ -79,9 +80,9 @@ pub trait Source {
     /// The one question that costs somebody else time: few sources ask.
     fn controller(&self, question: &Question<Vec<u8>>) -> Fact<Vec<u8>>;
 
-    /// What the management controller says over Redfish, as [`Redfish::parse`](facts::redfish::Redfish::parse) reads it. Only where a
-    /// configuration names the controller is it asked: to answer takes it seconds.
-    fn redfish(&self) -> Fact<String> {
+    /// What the management controller says over Redfish. Only where a configuration names the controller is it asked: to answer takes it
+    /// seconds.
+    fn redfish(&self) -> Fact<Redfish> {
         const WHY: &str = "no configuration names the controller (redfish.url)";
         self.inner().map_or_else(|| Err(Missing::not_here(redfish::NAME, WHY)), Source::redfish)
     }

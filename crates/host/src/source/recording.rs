@@ -6,7 +6,7 @@ use super::{Counter, Source, cpuid_name};
 use facts::ipmi::{Question, digits};
 use facts::links::ethtool;
 use facts::power::speed_select;
-use facts::redfish::Redfish;
+use facts::redfish::{self, Redfish};
 use facts::{Fact, Missing, Origin, Why, msr, parse};
 use std::cell::RefCell;
 
@@ -122,14 +122,12 @@ impl Source for Recording<'_> {
     }
 
     /// Without the names of systems and chassis: some makers name them by their serial numbers.
-    fn redfish(&self) -> Fact<String> {
+    fn redfish(&self) -> Fact<Redfish> {
         let fact = self.inner.redfish();
         // Of most hosts no controller is configured, which a capture without an answer says, too.
         if !matches!(fact, Err(Missing { why: Why::NotHere(_), .. })) {
-            self.remember(REDFISH.to_owned(), &fact, |text| {
-                let told = Redfish::parse(text).unwrap_or_default();
-                told.redacted().to_text().into_bytes()
-            });
+            let redacted = fact.clone().map(|it| it.redacted()).map_err(redfish::without_names);
+            self.remember(REDFISH.to_owned(), &redacted, |it| it.to_text().into_bytes());
         }
         fact
     }

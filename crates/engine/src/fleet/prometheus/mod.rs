@@ -99,12 +99,12 @@ fn gather_within(client: &Client, queries: &Queries, limits: Limits) -> Result<G
     Ok(fleet.gathered(told))
 }
 
-/// The machines of four answers that are there as texts, in the order in which [`gather`] asks: labels, clocks, speeds, findings. For tests
+/// The machines of answers that are there as texts, in the order in which [`gather`] asks: labels, clocks, speeds, findings, audits. For tests
 /// of what strangers may answer; where there are fewer, the rest is not told of.
 ///
 /// Errors: one is no answer of this API, or refuses the query.
 pub fn answered(answers: &[&[u8]]) -> Result<Gathered> {
-    let holds = [Holds::Labels, Holds::Clock, Holds::Speed, Holds::Findings];
+    let holds = [Holds::Labels, Holds::Clock, Holds::Speed, Holds::Findings, Holds::Audits];
     let mut fleet = Fleet::new(MOST_MACHINES);
     let mut told = Vec::new();
     for (answer, (holds, text)) in holds.into_iter().zip(answers).enumerate() {

@@ -3,7 +3,7 @@
 use super::join::MOST_FINDINGS;
 use super::*;
 use crate::http::fake::{Fake, Reply};
-use crate::http::{Address, Options};
+use crate::http::{Address, Named, Options};
 use fleet::{Figure, Kind, Machine};
 
 /// A series, as `LABELS VALUE`: `instance="a",job="n" 0.5`.
@@ -351,7 +351,7 @@ fn advice_names_the_options_that_there_are() {
         let fake = Fake::start(move |_| reply.clone());
         let options = Options {
             deadline: Duration::from_millis(200),
-            prefix: "prometheus-",
+            named: Named::Options("prometheus-"),
             ..Options::default()
         };
         let client = Client::new(Address::parse(&fake.url).unwrap(), options).unwrap();
