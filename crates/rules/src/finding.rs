@@ -8,6 +8,7 @@ use crate::loss_scale::deviations::{Deviation, OF_ANOTHER_KIND};
 use crate::loss_scale::{Lost, bounded};
 use crate::party::Party;
 use facts::CpuSet;
+use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
@@ -44,7 +45,7 @@ pub struct Held {
     /// The mechanism in a few words that follow "by", where they say more than the check's part does.
     pub name: Option<String>,
     /// What to do, in the imperative, where that differs from what the check's part says.
-    pub action: Option<&'static str>,
+    pub action: Option<Cow<'static, str>>,
     /// The ids of checks whose findings show that it acts.
     pub sees: Vec<&'static str>,
     /// Whether it is a setting that is at a limit which another one gave it.
@@ -297,8 +298,8 @@ impl Finding {
 
     /// Says what to do, in the imperative, where that differs from what is usual for its check.
     #[must_use]
-    pub(crate) fn advising(mut self, action: &'static str) -> Finding {
-        self.held.action = Some(action);
+    pub(crate) fn advising(mut self, action: impl Into<Cow<'static, str>>) -> Finding {
+        self.held.action = Some(action.into());
         self
     }
 

@@ -3,7 +3,7 @@
 use super::version::{Fit, Release, Version, is_build_since};
 use super::{Advisory, Affected, Symptom};
 use crate::check::Check;
-use crate::finding::{Evidence, Finding, Moment, Severity};
+use crate::finding::{Confidence, Evidence, Finding, Moment, Severity};
 use facts::{Fact, HostView, Missing};
 use std::sync::Arc;
 
@@ -40,6 +40,8 @@ pub struct Sight {
     pub by: Vec<&'static str>,
     /// The worst of their findings.
     pub severity: Severity,
+    /// How sure the surest of them is.
+    pub confidence: Confidence,
     /// Whether it acts at the moment.
     pub is_live: bool,
     /// Whether the version is affected for certain.
@@ -149,10 +151,15 @@ fn sight(advisory: &Advisory, looked: Option<Looked<'_>>) -> Result<Sight, Unsee
             unknown.find(|(check, _)| advisory.symptoms.iter().any(|it| is_of(it, check)));
         return Err(unknown.map_or(Unseen::NotFound, |it| Unseen::Unknown(it.1.clone())));
     };
-    let mut by: Vec<&'static str> = found.iter().map(|it| it.0.id).collect();
-    by.dedup();
+    let mut by: Vec<&'static str> = Vec::new();
+    for (check, _) in &found {
+        if !by.contains(&check.id) {
+            by.push(check.id);
+        }
+    }
+    let confidence = found.iter().map(|it| it.1.confidence).max().unwrap_or(Confidence::Low);
     let is_live = found.iter().any(|it| it.1.held.moment == Moment::Now);
-    Ok(Sight { by, severity, is_live, is_certain: true })
+    Ok(Sight { by, severity, confidence, is_live, is_certain: true })
 }
 
 impl Symptom {

@@ -224,9 +224,9 @@ impl<'a> Chain<'a> {
     }
 
     /// What to do about the cause, in the imperative; `None` where the cause is unknown.
-    pub fn action(&self) -> Option<&'static str> {
+    pub fn action(&self) -> Option<&'a str> {
         let cause = self.cause()?;
-        Some(cause.finding.held.action.unwrap_or(cause.part.action))
+        Some(cause.finding.held.action.as_deref().unwrap_or(cause.part.action))
     }
 
     /// Whose it is, where that is known.

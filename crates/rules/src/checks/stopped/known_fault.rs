@@ -7,7 +7,6 @@ use crate::advisory;
 use crate::advisory::standing::{Looked, Sight, Standing, State, Unseen, standings};
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
-use crate::party::Party;
 use facts::{HostView, Missing};
 
 pub(crate) const CHECK: Check = Check {
@@ -22,10 +21,10 @@ lists them, and explains each with its sources.
 ## Why it matters
 Firmware sets the clock up before the kernel starts, and some of it stays as it was set. Version 12010303 of the Oracle
 Database Appliance left every CPU at a 25 % duty cycle, and 12010304 did not: 673 against 2713 in the
-database's own measure of the same processors. Whoever clears the register has it back after the next reset.
+database's own measure of the same processors. Clearing the register lasts until the next reset.
 
-A version proves no more than that a machine may have the fault. `affected by version` says that, and is a note, or low where a figure is
-known and nothing could look for it. `seen here` says that another check found what the fault does; it is as severe as what that check
+A version proves no more than that a machine may have the fault. `affected by version` says that, and is a note, or low where a loss is
+published and no check could look for the fault. `seen here` says that another check found what the fault does; it is as severe as what that check
 found. A distribution's kernel has fixes of later releases, and its number does not tell which: without a sign of the fault it is no finding,
 and with one at most low.
 
@@ -76,7 +75,7 @@ fn finding(standing: &Standing) -> Option<Finding> {
             let why = match unseen {
                 Unseen::NotFound => "it is not seen here",
                 Unseen::Unknown(_) => "whether it acts could not be read",
-                Unseen::NoCheck => "no check sees whether it acts",
+                Unseen::NoCheck => "no check can detect it",
             };
             let is_costly = standing.advisory.loss.is_some() && *unseen != Unseen::NotFound;
             let severity = if is_costly { Severity::Low } else { Severity::Info };
@@ -89,12 +88,11 @@ fn finding(standing: &Standing) -> Option<Finding> {
         .compared
         .iter()
         .fold(finding, |finding, it| finding.evidence(&*it.source, &it.value));
-    let party = standing.advisory.party;
     Some(
         finding
-            .held_by(party)
+            .held_by(standing.advisory.party)
             .by_means_of(format!("a known fault (advisory {id})"))
-            .advising(action(party))
+            .advising(standing.advisory.action.clone())
             .fix_lasting(capital(&standing.advisory.action)),
     )
 }
@@ -103,7 +101,7 @@ fn finding(standing: &Standing) -> Option<Finding> {
 fn seen(standing: &Standing, sight: &Sight) -> Finding {
     let advisory = &standing.advisory;
     let (severity, confidence, perhaps) = match sight.is_certain {
-        true => (sight.severity, Confidence::High, ""),
+        true => (sight.severity, sight.confidence, ""),
         false => (
             sight.severity.min(Severity::Low),
             Confidence::Low,
@@ -119,14 +117,6 @@ fn seen(standing: &Standing, sight: &Sight) -> Finding {
         finding = finding.cost(&*loss.what, format!("elsewhere, by the advisory: {source}"));
     }
     if sight.is_live { finding } else { finding.since_boot() }
-}
-
-fn action(party: Party) -> &'static str {
-    match party {
-        Party::OperatingSystem | Party::Program | Party::Hypervisor => "update the kernel",
-        Party::ManagementController => "update the management controller",
-        Party::Firmware | Party::Physics => "update the firmware",
-    }
 }
 
 /// A sentence of a fix.
