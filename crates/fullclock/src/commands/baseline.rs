@@ -4,7 +4,7 @@ use crate::cli::Arguments;
 use crate::head::head;
 use crate::result::{Form, RowsArguments};
 use crate::tell::tell;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use engine::baseline::{Kept, Wanted, take};
 use engine::clock::since_1970_ns;
@@ -20,7 +20,6 @@ use std::time::Duration;
 
 /// Whether to take one, or which to show.
 #[derive(Args, Debug)]
-#[command(args_conflicts_with_subcommands = false)]
 pub(crate) struct BaselineArguments {
     #[command(subcommand)]
     action: Option<BaselineAction>,
@@ -68,6 +67,9 @@ Examples:
 const NOT_IDLE: u8 = 1;
 
 pub(super) fn run(arguments: &Arguments, options: &BaselineArguments) -> Result<ExitCode> {
+    if options.again && options.action.is_some() {
+        bail!("--again takes a baseline: it goes with neither list nor diff");
+    }
     let destination = options.result.destination(&arguments.output)?;
     let form = destination.form;
     let results = results_folder(options.results.as_deref())?;

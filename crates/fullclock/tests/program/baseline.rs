@@ -106,6 +106,7 @@ fn what_makes_no_sense_is_refused() {
     assert!(refused(&["diff", "yesterday"]).contains("number of a baseline"));
     assert!(refusal(&["baseline", "--root", "/"]).contains("--results FOLDER"));
     assert!(refusal(&["baseline", "--wait", "soon"]).contains("not a time"));
+    assert!(refused(&["--again", "list"]).contains("neither list nor diff"));
     let text = printed(&of(folder.path(), &["list"]));
     assert!(text.contains("No baselines."), "{text}");
 }

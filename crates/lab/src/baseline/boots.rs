@@ -116,6 +116,13 @@ fn run(entries: &[&Entry], part: Part) -> Option<Run> {
     Some(Run { trials: Sample::new(all).ok()?, middle })
 }
 
+impl Entry {
+    /// A typical trial of a part; `None` where it was not measured.
+    pub fn typical(&self, part: Part) -> Option<f64> {
+        boots(std::slice::from_ref(self)).first()?.typical(part)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{machine, made, moment};

@@ -8,6 +8,7 @@
 )]
 
 use super::history::History;
+use crate::store::folder::replace;
 use facts::baseline::Standing;
 use host::trusted_file::{self, Access};
 use std::fs::{File, OpenOptions};
@@ -109,21 +110,7 @@ impl Store {
     pub fn keep(&self, standing: &Standing) -> Result<(), StoreError> {
         let path = self.folder.join(STANDING);
         let new = self.folder.join("standing.json.new");
-        let write = || -> io::Result<()> {
-            // What a crash left; and nothing that has this name is written through, such as a link.
-            match std::fs::remove_file(&new) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-            let mut file = OpenOptions::new().write(true).create_new(true).mode(MODE).open(&new)?;
-            let mut text = serde_json::to_vec(standing)?;
-            text.push(b'\n');
-            file.write_all(&text)?;
-            file.sync_all()?;
-            std::fs::rename(&new, &path)?;
-            File::open(&self.folder)?.sync_all()
-        };
-        write().map_err(failed(&path))
+        replace(&path, &new, standing).map_err(failed(&path))
     }
 }
 

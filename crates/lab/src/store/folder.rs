@@ -8,8 +8,9 @@
 )]
 
 use super::{MODE, TAPE};
+use serde::Serialize;
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -40,6 +41,28 @@ pub(super) fn remove_if_there(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed,
     }
+}
+
+/// Writes a value as JSON and a line feed in place of what is at `path`, by way of a file `new` beside it: the whole, on disk, or nothing.
+pub(crate) fn replace(path: &Path, new: &Path, value: &impl Serialize) -> io::Result<()> {
+    let write = || -> io::Result<()> {
+        // What a dead run left; and nothing that has this name is written through, such as a link.
+        remove_if_there(new)?;
+        let file = OpenOptions::new().write(true).create_new(true).mode(MODE).open(new)?;
+        let mut out = io::BufWriter::new(&file);
+        serde_json::to_writer(&mut out, value)?;
+        out.write_all(b"\n")?;
+        // What is dropped unflushed loses its end without an error.
+        out.flush()?;
+        file.sync_all()?;
+        std::fs::rename(new, path)?;
+        // The rename is on disk when the folder is.
+        File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
+    };
+    write().inspect_err(|_| {
+        // Half a file would only take room of a disk that may be full.
+        std::fs::remove_file(new).ok();
+    })
 }
 
 /// The most recordings of a node in one race: an agent that restarts more often is ignored.

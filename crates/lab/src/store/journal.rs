@@ -7,7 +7,6 @@
     reason = "keeps results where the user wants them, and writes nothing else"
 )]
 
-use super::folder::remove_if_there;
 use super::read::{kept_trials, whole_lines};
 use super::{JOURNAL, MODE, RESULT, folder};
 use crate::failure::Failure;
@@ -159,26 +158,10 @@ impl Journal {
     /// Writes the result as a whole, and removes the journal; the path of the result.
     pub fn finish(self, record: &Record) -> Result<PathBuf, Failure> {
         let (result, new) = (self.path(RESULT), self.path("json.new"));
-        let write = || -> io::Result<()> {
-            // What a dead run left; and nothing that has this name is written through, such as a link.
-            remove_if_there(&new)?;
-            let file = open_new(OpenOptions::new().create_new(true), &new)?;
-            let mut out = io::BufWriter::new(&file);
-            serde_json::to_writer(&mut out, record)?;
-            out.write_all(b"\n")?;
-            // What is dropped unflushed loses its end without an error.
-            out.flush()?;
-            file.sync_all()?;
-            std::fs::rename(&new, &result)?;
-            // The rename is on disk when the folder is.
-            File::open(&self.folder)?.sync_all()?;
-            std::fs::remove_file(self.path(JOURNAL))
-        };
-        write().map_err(|error| {
-            // Half a file would only take room of a disk that may be full; the journal has every trial.
-            std::fs::remove_file(&new).ok();
-            self.failed()(error)
-        })?;
+        // Until then the journal has every trial.
+        let replaced = folder::replace(&result, &new, record);
+        let finished = replaced.and_then(|()| std::fs::remove_file(self.path(JOURNAL)));
+        finished.map_err(self.failed())?;
         Ok(result)
     }
 

@@ -6,7 +6,7 @@
 mod entry;
 #[cfg(test)]
 mod fixture;
-mod folder;
+pub(crate) mod folder;
 mod follow;
 mod history;
 mod input;

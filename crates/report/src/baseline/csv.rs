@@ -1,19 +1,18 @@
 //! Baselines and changes as CSV (RFC 4180 with Unix line ends). What is unknown is empty.
 
-use super::list::changed;
+use super::list::{cell, changed};
 use super::words::said;
 use super::{Boots, Report, Window};
 use crate::harmless::{csv_cell, csv_line};
-use facts::baseline::{Part, listed};
-use lab::baseline::{Entry, boots};
+use facts::baseline::Part;
+use lab::baseline::Entry;
 
 /// A line for each part of the last so many baselines, the latest first.
 pub fn list(report: &Report<'_>, most: usize) -> String {
     let mut text = "baseline,taken,boot,part,unit,typical,trials,changed,missing\n".to_owned();
     let entries = &report.history.entries;
     for at in (0..entries.len()).rev().take(most) {
-        let changed = changed(entries, at);
-        let changed = if changed.is_empty() { String::new() } else { listed(&changed) };
+        let changed = cell(&changed(entries, at));
         for part in Part::ALL {
             text += &line(&entries[at], part, &changed);
         }
@@ -23,7 +22,6 @@ pub fn list(report: &Report<'_>, most: usize) -> String {
 
 fn line(entry: &Entry, part: Part, changed: &str) -> String {
     let record = &entry.record;
-    let boots = boots(std::slice::from_ref(entry));
     let known = record.speed.value().and_then(|it| it.0.get(&part));
     let missing = known.map_or(record.speed.reason(), |it| it.reason()).unwrap_or_default();
     csv_line(&[
@@ -32,7 +30,7 @@ fn line(entry: &Entry, part: Part, changed: &str) -> String {
         record.boot.clone(),
         part.name().to_owned(),
         part.unit().to_owned(),
-        csv_cell(boots.first().and_then(|it| it.typical(part))),
+        csv_cell(entry.typical(part)),
         record.trials(part).len().to_string(),
         changed.to_owned(),
         missing.to_owned(),
@@ -51,7 +49,7 @@ pub fn diff(report: &Report<'_>, window: Option<Window<'_>>) -> String {
             text += &csv_line(&[
                 first.number.to_string(),
                 first.at.clone(),
-                listed(&change.changed),
+                cell(&change.changed),
                 it.part.name().to_owned(),
                 it.part.unit().to_owned(),
                 csv_cell(Some(it.before)),

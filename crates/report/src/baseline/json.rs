@@ -6,7 +6,7 @@ use super::{Boots, Kept, Report, Window};
 use crate::bench::verdict_view::{AllowanceView, VerdictView};
 use crate::json::{Head, Opening, Time, pretty};
 use facts::baseline::{Changed, Part};
-use lab::baseline::{Change, Entry, Judged, boots};
+use lab::baseline::{Change, Entry, Judged};
 use lab::verdict::Verdict;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -185,13 +185,12 @@ pub fn diff(head: &Head, report: &Report<'_>, window: Option<Window<'_>>) -> Res
 fn baseline(entries: &[Entry], at: usize) -> BaselineView<'_> {
     let entry = &entries[at];
     let record = &entry.record;
-    let boots = boots(std::slice::from_ref(entry));
     let part = |part: Part| {
         let known = record.speed.value()?.0.get(&part)?;
         Some(PartView {
             part: part.name(),
             unit: part.unit(),
-            typical: boots.first().and_then(|it| it.typical(part)),
+            typical: entry.typical(part),
             trials: record.trials(part),
             missing: known.reason(),
         })

@@ -43,9 +43,8 @@ fn row(entries: &[Entry], at: usize) -> Vec<Text> {
         Text::from(minute(entry)),
         Text::from(unseen(entries, at).map_or("-".to_owned(), span)),
     ];
-    let boots = boots(std::slice::from_ref(entry));
     let of = |part: Part| {
-        let typical = boots.first().and_then(|it| it.typical(part));
+        let typical = entry.typical(part);
         Text::from(typical.map_or("-".to_owned(), |it| value(part, it)))
     };
     row.extend(Part::ALL.map(of));
@@ -56,8 +55,7 @@ fn row(entries: &[Entry], at: usize) -> Vec<Text> {
 /// What changed since the baseline before, and why nothing was measured.
 fn remark(entries: &[Entry], at: usize) -> String {
     let entry = &entries[at];
-    let changed = changed(entries, at);
-    let changed = if changed.is_empty() { String::new() } else { listed(&changed) };
+    let changed = cell(&changed(entries, at));
     let lost = entry.settings.is_none().then(|| "settings lost".to_owned());
     let why = entry.record.speed.reason().map(|why| format!("not measured: {why}"));
     let words = [Some(changed).filter(|it| !it.is_empty()), lost, why];
@@ -72,6 +70,11 @@ pub(super) fn changed(entries: &[Entry], at: usize) -> Vec<Changed> {
         [before, after] => after.changed_since(before),
         _ => Vec::new(),
     }
+}
+
+/// What changed in a cell of its own: empty where nothing did that is recorded.
+pub(super) fn cell(changed: &[Changed]) -> String {
+    if changed.is_empty() { String::new() } else { listed(changed) }
 }
 
 /// From the baseline before to the start of the boot: nothing is known of it.

@@ -55,8 +55,7 @@ fn speed(entry: &Entry, part: Part) -> Option<String> {
     let known = entry.record.speed.value()?.0.get(&part)?;
     Some(match known.value() {
         Some(trials) => {
-            let boots = lab::baseline::boots(std::slice::from_ref(entry));
-            let typical = boots.first()?.typical(part)?;
+            let typical = entry.typical(part)?;
             format!("{} ({})", value(part, typical), counted_all(trials, "trial"))
         }
         None => format!("not measured: {}", known.reason().unwrap_or_default()),
