@@ -34,23 +34,40 @@ pub(crate) fn of_host(arguments: &Arguments) -> Result<Config> {
     if is_copy && arguments.config.config.is_none() {
         return Ok(Config::default());
     }
-    Ok(read(&arguments.config)?.config)
+    with_advisories(&arguments.config)
 }
+
+/// The configuration as [`read`] reads it, with the advisories of the site beside it: what an audit goes by.
+///
+/// Errors: those of [`read`]; an advisory may have been written by others, or makes no sense.
+pub(crate) fn with_advisories(arguments: &ConfigArguments) -> Result<Config> {
+    Ok(loaded_with_advisories(arguments)?.config)
+}
+
+/// The same, and from where.
+///
+/// Errors: those of [`with_advisories`].
+pub(crate) fn loaded_with_advisories(arguments: &ConfigArguments) -> Result<Loaded> {
+    let mut loaded = read(arguments)?;
+    if !arguments.no_config {
+        let file = loaded.path.as_deref().unwrap_or(Path::new(OF_HOST));
+        let folder = file.with_file_name("advisories");
+        add_advisories(&mut loaded.config, &folder).context(REFUSED)?;
+    }
+    Ok(loaded)
+}
+
+const REFUSED: &str = "the configuration is refused; --no-config does without it";
 
 /// Reads the configuration that the options name, or that of this machine and user.
 ///
 /// Errors: the file may have been written by others, is none, or says what makes no sense; one that the user named is absent.
 pub(crate) fn read(arguments: &ConfigArguments) -> Result<Loaded> {
-    const REFUSED: &str = "the configuration is refused; --no-config does without it";
     let path = path(arguments);
-    let mut config = match &path {
+    let config = match &path {
         Some(path) => read_file(path).context(REFUSED)?,
         None => Config::default(),
     };
-    if !arguments.no_config {
-        let beside = path.as_deref().unwrap_or(Path::new(OF_HOST));
-        add_advisories(&mut config, &beside.with_file_name("advisories")).context(REFUSED)?;
-    }
     Ok(Loaded { path, config })
 }
 

@@ -1,7 +1,7 @@
 //! `fullclock serve` asked by programs of others: what its description promises, and figures as Prometheus reads them.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Seek as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -159,9 +159,11 @@ impl Beside {
     /// between are of no other time than the ledger's. The load is steady, so that the share of a part of it is that of all.
     fn a_ledger(server: &Server) -> Result<Beside> {
         let seconds = format!("{}s", COMPARED.as_secs());
+        // A pipe would hold up what nobody reads before it ends.
+        let mut said = tempfile::tempfile().context("cannot make a file for a ledger")?;
         let mut ledger =
             program(target().join("debug/fullclock"), &["ledger", "--json", "-d", &seconds]);
-        ledger.args(["--trace", "never"]).stdout(Stdio::piped()).stderr(Stdio::null());
+        ledger.args(["--trace", "never"]).stdout(said.try_clone()?).stderr(Stdio::null());
         let began = Instant::now();
         let mut running = Ended(ledger.spawn().context("cannot run a ledger")?);
         let mut looks = Vec::new();
@@ -170,22 +172,18 @@ impl Beside {
             thread::sleep(SAMPLED);
         }
         let took = began.elapsed();
-        let mut said = String::new();
-        let stdout = running.0.stdout.as_mut().context("the ledger prints nothing")?;
-        stdout.read_to_string(&mut said)?;
-        let ledger = serde_json::from_str(&said).context("the ledger is no JSON")?;
+        said.rewind()?;
+        let ledger = serde_json::from_reader(&said).context("the ledger is no JSON")?;
         let edge = took.saturating_sub(COMPARED);
         // What a server shows is up to a sample old.
         let from = edge + 2 * SAMPLED;
         let within = |(at, _): &(Duration, String)| *at >= from && *at + edge <= took;
         looks.retain(within);
-        let (Some((first, _)), Some((last, _))) = (looks.first(), looks.last()) else {
+        let [(first, before), .., (last, after)] = &looks[..] else {
             bail!("a ledger of {seconds} took {took:?}");
         };
         ensure!(*last - *first > COMPARED / 2, "a ledger of {seconds} took {took:?}");
-        let (_, after) = looks.pop().context("there is no look")?;
-        let (_, before) = looks.swap_remove(0);
-        Ok(Beside { ledger, before, after })
+        Ok(Beside { ledger, before: before.clone(), after: after.clone() })
     }
 }
 

@@ -13,6 +13,29 @@ pub struct Rise {
     pub heat_s: Option<f64>,
 }
 
+impl Redfish {
+    /// What the controller says after a second look, which asked for neither settings nor versions: those are of the first one. What either
+    /// look did not learn is unknown.
+    #[must_use]
+    pub fn after(self, mut again: Redfish) -> Redfish {
+        let mut requests = self.requests;
+        requests.append(&mut again.requests);
+        let mut unknown = self.unknown;
+        for it in again.unknown {
+            if !unknown.contains(&it) {
+                unknown.push(it);
+            }
+        }
+        let mut odd = self.odd;
+        for it in again.odd {
+            if !odd.contains(&it) {
+                odd.push(it);
+            }
+        }
+        Redfish { bios: self.bios, inventory: self.inventory, requests, unknown, odd, ..again }
+    }
+}
+
 /// The rises of all processors that are in both looks. A count that fell was reset in between: it tells nothing.
 pub fn rises(before: &Redfish, after: &Redfish) -> Vec<Rise> {
     let rise = |from: Option<f64>, to: Option<f64>| Some(to? - from?).filter(|it| *it >= 0.0);

@@ -109,8 +109,7 @@ pub(super) fn run(arguments: &Arguments, options: &BmcArguments) -> Result<ExitC
         // The firmware's settings and versions stay what they were.
         let again = look(&Wanted { system: wanted.system.clone(), ..Wanted::default() })?;
         risen = Some((began.elapsed(), rises(&told, &again)));
-        (told.limits, told.processors) = (again.limits, again.processors);
-        told.requests.extend(again.requests);
+        told = told.after(again);
     }
     let risen = risen.as_ref().map(|(time, rises)| (*time, &rises[..]));
     let address = client.address().to_string();

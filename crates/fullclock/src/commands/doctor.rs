@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &Arguments, options: &DoctorOptions) -> Result<Exit
 
 /// A configuration that is refused is no reason to say nothing: it is one of the things that are wrong here.
 fn configuration(arguments: &Arguments) -> Configuration {
-    match config::read(&arguments.config) {
+    match config::loaded_with_advisories(&arguments.config) {
         Err(error) => Configuration::Refused(format!("{error:#}")),
         Ok(_) if arguments.config.no_config => Configuration::Off,
         Ok(Loaded { path: Some(path), config }) => Configuration::Read {

@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &Arguments, options: &ExplainOptions) -> Result<Exi
         // Whether it is found here is known in some milliseconds; other entries are about no host.
         let is_of_host = first.list == "check" && part_of(first.id).is_some();
         let this_machine = || -> Result<Audit> {
-            let config = config::read(&arguments.config)?.config;
+            let config = config::with_advisories(&arguments.config)?;
             Ok(explained::this_machine(&config, &config::today(arguments.began)))
         };
         let here = is_of_host.then(this_machine).transpose()?;
@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &Arguments, options: &ExplainOptions) -> Result<Exi
     } else {
         // What is pasted may be of any machine: it is of this site where the user says so.
         let config = match arguments.config.config {
-            Some(_) => config::read(&arguments.config)?.config,
+            Some(_) => config::with_advisories(&arguments.config)?,
             None => Config::default(),
         };
         let pasted = explained::pasted(&subject, &config, &config::today(arguments.began));

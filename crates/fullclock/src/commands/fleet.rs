@@ -259,10 +259,11 @@ fn refuse_unknown_labels(machines: &[Machine], by: &[String]) -> Result<()> {
     labels.sort_unstable();
     labels.dedup();
     match by.iter().find(|it| *it != MODEL && !labels.contains(&it.as_str())) {
-        Some(unknown) => {
+        // Without machines there is nothing to misspell.
+        Some(unknown) if !machines.is_empty() => {
             bail!("no machine has the label '{unknown}' of --by; there are {}", labels.join(", "))
         }
-        None => Ok(()),
+        _ => Ok(()),
     }
 }
 

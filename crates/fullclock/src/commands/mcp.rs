@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &Arguments, options: &McpArguments) -> Result<ExitC
     }
     let served = mcp::Options {
         results: results_folder(options.results.as_deref())?,
-        config: config::read(&arguments.config)?.config,
+        config: config::with_advisories(&arguments.config)?,
     };
     mcp::serve(served, Interrupt::listen()?)?;
     Ok(ExitCode::SUCCESS)

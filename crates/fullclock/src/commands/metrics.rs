@@ -49,7 +49,7 @@ pub(super) fn controller_firmware() -> Result<ExitCode> {
 }
 
 fn text(arguments: &Arguments, options: &MetricsOptions) -> Result<String> {
-    let config = config::read(&arguments.config)?.config;
+    let config = config::with_advisories(&arguments.config)?;
     let live = Live::this_machine();
     let mut host = host::view(&live);
     let today = config::today(arguments.began);

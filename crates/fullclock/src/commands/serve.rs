@@ -150,7 +150,7 @@ pub(super) fn run(arguments: &Arguments, options: &ServeArguments) -> Result<Exi
         token: token.clone(),
         interval: options.interval,
         results: results_folder(options.results.as_deref())?,
-        config: config::read(&arguments.config)?.config,
+        config: config::with_advisories(&arguments.config)?,
         speed_probe: !options.no_speed_probe,
         by_cpu: options.per_cpu,
         fleet: options.fleet.fleet(arguments)?,

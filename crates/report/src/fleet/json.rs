@@ -282,7 +282,7 @@ fn suspect<'a>(report: &'a Report<'a>, it: &Suspect) -> SuspectView<'a> {
     SuspectView {
         machine: report.name(it.machine).unwrap_or_default(),
         group: it.group,
-        value: it.value,
+        value: report.own(it.value),
         lost: it.lost,
         contrasts: contrasts(report, Subject::Machine(it.machine)),
     }

@@ -183,6 +183,7 @@ fn results_are_shown_in_their_own_unit() {
         (&value["slow"][0]["value"], &value["result"]["better"]),
         (&4.0.into(), &"less".into())
     );
+    assert_eq!(value["suspects"][0]["value"], 4.0);
     assert!(csv(&report).lines().nth(1).unwrap().contains(",4,2,"), "{}", csv(&report));
 }
 

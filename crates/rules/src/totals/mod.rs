@@ -67,12 +67,14 @@ pub struct Total {
 
 impl Total {
     fn add(&mut self, cpu: u32, amount: f64, of_cpus: OfCpus, by_cpu: bool) {
-        if by_cpu || of_cpus == OfCpus::Most {
-            *self.cpus.entry(cpu).or_default() += amount;
-        }
+        let own = (by_cpu || of_cpus == OfCpus::Most).then(|| {
+            let own = self.cpus.entry(cpu).or_default();
+            *own += amount;
+            *own
+        });
         match of_cpus {
             OfCpus::Sum => self.sum += amount,
-            OfCpus::Most => self.sum = self.cpus.values().copied().fold(self.sum, f64::max),
+            OfCpus::Most => self.sum = self.sum.max(own.unwrap_or(0.0)),
         }
     }
 }

@@ -113,7 +113,7 @@ pub(super) fn run(arguments: &Arguments, options: &WatchArguments) -> Result<Exi
         };
     }
     let config = match is_screen {
-        true => config::read(&arguments.config)?.config,
+        true => config::with_advisories(&arguments.config)?,
         false => Config::default(),
     };
     let interrupt = Interrupt::listen()?;
