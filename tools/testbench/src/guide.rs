@@ -13,6 +13,8 @@ pub enum Place {
     Anywhere,
     /// A machine with P-states and a management controller, whose settings may change: a block of `sh,machine`.
     Machine,
+    /// A network with a controller that speaks Redfish, which no test has: a block of `sh,redfish`.
+    Redfish,
 }
 
 /// A page and its command lines, in order.
@@ -71,6 +73,7 @@ fn commands(page: &str) -> Result<Vec<(Place, String)>> {
         let place = match block {
             Some("sh") => Place::Anywhere,
             Some("sh,machine") => Place::Machine,
+            Some("sh,redfish") => Place::Redfish,
             _ => {
                 ensure!(!is_command(line), "nobody knows where to run this: {line}");
                 continue;
@@ -97,12 +100,13 @@ mod tests {
 
     #[test]
     fn blocks_say_where_their_lines_run() {
-        let page = "a\n```sh\nfullclock   # this\n\nfullclock tick -d 1s\n```\n```toml\nx = 1\n```\n```sh,machine\nfullclock plan\n```\n";
+        let page = "a\n```sh\nfullclock   # this\n\nfullclock tick -d 1s\n```\n```toml\nx = 1\n```\n```sh,machine\nfullclock plan\n```\n```sh,redfish\nfullclock bmc\n```\n";
         let own = |it: &str| it.to_owned();
         let expected = vec![
             (Place::Anywhere, own("fullclock")),
             (Place::Anywhere, own("fullclock tick -d 1s")),
             (Place::Machine, own("fullclock plan")),
+            (Place::Redfish, own("fullclock bmc")),
         ];
         assert_eq!(commands(page).unwrap(), expected);
     }

@@ -3,7 +3,8 @@
 //! A page is a shell of its own, where /var/lib is empty, nobody else's network is in reach, and the files lie that the page speaks of.
 //! What runs until it is interrupted gets Ctrl-C.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output, Stdio};
 use std::thread;
@@ -48,14 +49,15 @@ fn follow(pages: &[Page]) -> Result<()> {
 
 /// What went wrong with the first command of a page that failed.
 fn failure(page: &Page) -> Option<String> {
-    let commands = page.commands(Place::Anywhere);
-    if commands.is_empty() {
+    let anywhere = page.commands(Place::Anywhere);
+    let redfish = page.commands(Place::Redfish);
+    if anywhere.is_empty() && redfish.is_empty() {
         return None;
     }
     let name = &page.name;
-    match follow_page(&commands) {
+    match follow_page(&anywhere, &redfish) {
         Ok(output) if output.status.success() => {
-            println!("{name}: {} command lines", commands.len());
+            println!("{name}: {} command lines", anywhere.len() + redfish.len());
             None
         }
         Ok(output) => {
@@ -68,11 +70,11 @@ fn failure(page: &Page) -> Option<String> {
     }
 }
 
-fn follow_page(commands: &[&str]) -> Result<Output> {
+fn follow_page(anywhere: &[&str], redfish: &[&str]) -> Result<Output> {
     let folder = tempfile::tempdir().context("cannot make a folder for a page")?;
     make_files(folder.path())?;
     let script = folder.path().join(".script");
-    fs::write(&script, shell(commands))?;
+    fs::write(&script, shell(anywhere, redfish))?;
     let path = std::env::var("PATH").unwrap_or_default();
     let built = target().join("debug");
     Command::new("unshare")
@@ -86,8 +88,9 @@ fn follow_page(commands: &[&str]) -> Result<Output> {
         .context("cannot run unshare")
 }
 
-/// The script: each line in the same shell, the first that fails is the last.
-fn shell(commands: &[&str]) -> String {
+/// The script: each line in the same shell, the first that fails is the last. A line for a controller has to fail here for want of one,
+/// by the program's own words: a line that its command line refuses says "error:".
+fn shell(anywhere: &[&str], redfish: &[&str]) -> String {
     let mut script = String::from(
         "exec 2>&1\nset -e\n\
          mount -t proc proc /proc\n\
@@ -95,9 +98,10 @@ fn shell(commands: &[&str]) -> String {
          mount -t tmpfs tmpfs /usr/local/bin\n\
          ln -s \"$BUILT/fullclock\" /usr/local/bin/fullclock\n\
          ip link set lo up\n\
-         interrupted() { timeout --preserve-status -s INT 3 \"$@\" || [ $? -eq 130 ]; }\n",
+         interrupted() { timeout --preserve-status -s INT 3 \"$@\" || [ $? -eq 130 ]; }\n\
+         unanswered() { said=$(\"$@\" 2>&1) && return 1; echo \"$said\"; case $said in fullclock:*) ;; *) return 1 ;; esac; }\n",
     );
-    for line in commands {
+    for line in anywhere {
         let is_endless = ENDLESS.iter().any(|it| line.starts_with(it))
             && !ENDS.iter().any(|it| line.contains(it));
         let quoted = line.replace('\'', "'\\''");
@@ -107,12 +111,18 @@ fn shell(commands: &[&str]) -> String {
             if line.ends_with('&') { "\nuntil [ -s net.token ]; do sleep 0.1; done" } else { "" };
         script += &["echo '$ ", &quoted, "'\n", &line, waits, "\n"].concat();
     }
+    for line in redfish {
+        script += &["echo '$ ", line, "'\nunanswered ", line, "\n"].concat();
+    }
     script
 }
 
 /// The files that pages speak of.
 fn make_files(folder: &Path) -> Result<()> {
     fs::write(folder.join("read.txt"), PERFTEST)?;
+    let password = folder.join("bmc.pw");
+    fs::write(&password, "nobody's\n")?;
+    fs::set_permissions(&password, Permissions::from_mode(0o600))?;
     let bin = folder.join(".bin");
     fs::create_dir(&bin)?;
     fs::write(bin.join("ssh.sh"), SSH)?;
