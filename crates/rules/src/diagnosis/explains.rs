@@ -76,6 +76,8 @@ pub const EXPLAINS: &[Relation] = &[
     relation("undervoltage", "clock-below-minimum", &[CauseMatters]),
     // The controller's own word, where no register says more.
     relation("bmc-throttling", "clock-below-minimum", &[CauseMatters]),
+    // A clock that nothing else explains, under a version that does this.
+    relation("known-fault", "clock-below-minimum", OF_KNOWN_FAULT),
     // Whether a power limit binds, no register that is read here tells.
     relation("low-power-limit", "clock-below-minimum", &[Unprovable]),
     relation("clock-modulation", "clock-not-delivered", &[CauseIsLive, AsPredicted]),
@@ -87,6 +89,7 @@ pub const EXPLAINS: &[Relation] = &[
     // Both are logs and counts since boot, unless a look sees them rise. One event in a look explains no clock that is low all the time.
     relation("power-limit-reached", "clock-not-delivered", &[CauseIsLive, CauseHolds]),
     relation("clock-clipped-by-platform", "clock-not-delivered", &[CauseIsLive, CauseHolds]),
+    relation("known-fault", "clock-not-delivered", OF_KNOWN_FAULT),
     // That a low limit binds is seen where the processor is at its power limit.
     relation("low-power-limit", "power-limit-reached", &[CauseMatters, EffectIsLive]),
     // A profile has a design power of its own, which the limit follows.

@@ -398,3 +398,22 @@ fn a_known_fault_is_the_cause_of_what_it_does_and_in_no_chain_alone() {
     assert_eq!(of("0x14")[0], ("known-fault", Some(Party::Firmware)));
     assert!(of("0x0").iter().all(|it| it.0 != "known-fault"), "{:?}", of("0x0"));
 }
+
+#[test]
+fn a_known_fault_explains_a_clock_that_nothing_else_does() {
+    let apu = |modulation, version: &str| {
+        let dmi = format!(
+            "//- /sys/class/dmi/id/sys_vendor\nPC Engines\n//- /sys/class/dmi/id/product_name\napu2\n\
+             //- /sys/class/dmi/id/bios_version\n{version}\n"
+        );
+        diagnosed(&(xeon(1500, modulation, COOL) + &dmi))
+    };
+    let explained = apu("0x0", "v4.8.0.2");
+    assert!(explained.contains("known-fault -> clock-not-delivered"), "{explained}");
+    let newer = apu("0x0", "v4.8.0.5");
+    assert!(newer.contains("clock-not-delivered") && !newer.contains("known-fault"), "{newer}");
+    // What stops the clock is read, and is the cause.
+    let stopped = apu("0x18", "v4.8.0.2");
+    assert!(stopped.contains("clock-modulation"), "{stopped}");
+    assert!(!stopped.contains("known-fault"), "{stopped}");
+}

@@ -219,27 +219,25 @@ mod tests {
         assert!(verdict(&CHECK, XEON).starts_with("not applicable: "));
     }
 
-    /// A quota that stops PostgreSQL in 12 % of its periods, under a kernel.
-    fn throttled(release: &str) -> HostView {
+    /// A thread that polls the BMC for 43 % of the time, under a kernel.
+    fn polling(release: &str) -> HostView {
         host_of(&format!(
-            "{XEON}//- /proc/sys/kernel/osrelease\n{release}\n//- /proc/self/mountinfo\n\
-             31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n//- /proc/self/cgroup\n0::/\n\
-             //- /proc/812/stat\n812 (postgres) S 1 1 1 0 -1 4194560 0\n//- /proc/812/cgroup\n0::/db.slice/postgresql.service\n\
-             //- /sys/fs/cgroup/db.slice/cpu.max\n300000 100000\n\
-             //- /sys/fs/cgroup/db.slice/cpu.stat\nnr_periods 1000\nnr_throttled 120\nthrottled_usec 50000000\n"
+            "{XEON}//- /proc/sys/kernel/osrelease\n{release}\n//- /proc/uptime\n36000.10 70000.00\n\
+             //- /proc/412/stat\n412 (kipmi0) S 2 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 39 19 1 0 10 0 0\n\
+             //- /proc/412/schedstat\n15480000000000 99 7\n"
         ))
     }
 
     #[test]
     fn a_distributions_kernel_is_judged_with_little_confidence_and_at_most_low() {
         let of = |release| {
-            let found = audited(&throttled(release));
-            let about = |it: &&Finding| it.message.contains("cfs-quota-slices-expire");
+            let found = audited(&polling(release));
+            let about = |it: &&Finding| it.message.contains("kipmid-spins-before-5-4");
             found.iter().find(about).map(|it| (it.severity.name(), it.confidence))
         };
-        let exact = of("4.19.80").unwrap();
+        let exact = of("4.14.100").unwrap();
         assert!(exact.0 != "info" && exact.1 == Confidence::High, "{exact:?}");
-        assert_eq!(of("4.18.0-80.el8.x86_64"), Some(("low", Confidence::Low)));
-        assert_eq!((of("4.19.84"), of("5.10.0-30-amd64")), (None, None));
+        assert_eq!(of("4.14.0-115.el7a.x86_64"), Some(("low", Confidence::Low)));
+        assert_eq!((of("4.14.148"), of("5.10.0-30-amd64")), (None, None));
     }
 }
