@@ -39,6 +39,7 @@ mod served;
 mod simulation;
 mod stage;
 mod suites;
+mod sushy;
 mod sweep;
 mod tally;
 mod test;

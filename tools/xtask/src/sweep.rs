@@ -16,7 +16,7 @@ use crate::suites;
 use crate::test::{
     Length, USUAL_CLIENTS, install, run_real_clients, run_scenarios, run_what_waits, stage_with,
 };
-use crate::{aa, engines, fuzz, served};
+use crate::{aa, engines, fuzz, served, sushy, venv};
 
 /// `cargo xtask sweep`.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
@@ -33,6 +33,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     })?;
     let fleet = || engines::ask_for_many(&suites);
     tally += stage_with(engines::PACKAGES, "20,000 machines", fleet)?.unwrap_or_default();
+    let beside = || sushy::compare(&suites);
+    tally += stage_with(venv::PACKAGES, "Redfish beside sushy", beside)?.unwrap_or_default();
     stage_with(served::SWEEP_PACKAGES, "served to anybody", served::ask_everything)?;
     tally += stage("100,000 comparisons that are made up", || {
         suites::run_named(&suites, "report report", &["--ignored", "contradicts_itself"], &[])

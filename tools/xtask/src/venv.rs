@@ -1,5 +1,6 @@
 //! Programs of the Python Package Index, each in a folder of its own below the target folder.
 
+use std::fs;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -10,7 +11,7 @@ use crate::cargo::{program as command, run, target};
 /// What makes such a folder.
 pub(crate) const PACKAGES: &[Package] = &[Package {
     name: "python3-venv",
-    purpose: "folders for schemathesis and ansible-core, which use fullclock as others do",
+    purpose: "folders for schemathesis, ansible-core and sushy, beside which fullclock is tried",
     witness: "/usr/share/doc/python3-venv/changelog.Debian.gz",
 }];
 
@@ -22,7 +23,11 @@ pub(crate) fn program(package: &str, name: &str) -> Result<PathBuf> {
         let named = folder.to_string_lossy().into_owned();
         run(command("python3", &["-m", "venv", &named]))?;
         let options = ["install", "--quiet", "--disable-pip-version-check", package];
-        run(command(folder.join("bin/pip"), &options))?;
+        if let Err(error) = run(command(folder.join("bin/pip"), &options)) {
+            // Half of a folder would be taken for a whole one.
+            fs::remove_dir_all(&folder)?;
+            return Err(error);
+        }
     }
     Ok(installed)
 }

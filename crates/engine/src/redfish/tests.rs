@@ -1,6 +1,7 @@
 //! Looks at services in the shapes that makers publish. Whatever comes of one, the secret is in none of it.
 
 mod rude;
+mod second_opinion;
 
 use super::trees::*;
 use super::*;
