@@ -57,10 +57,8 @@ impl<'a> Watcher<'a> {
         self.sampler.sample(&mut after);
         let interval = Interval { host: self.host, before: &self.before, after: &after };
         let passed = after.at.raw_ns.saturating_sub(self.before.at.raw_ns);
-        let busy = rules::metrics::find("busy").context("there is no metric of busy time")?;
-        let series = (busy.measure)(&interval)?;
-        let rows = series.first().and_then(|it| it.values.rows());
-        let load = rows.and_then(|it| Load::of(it, own, Duration::from_nanos(passed)));
+        let busy = rules::metrics::busy_shares(&interval)?;
+        let load = Load::of(&busy, own, Duration::from_nanos(passed));
         load.context("/proc/stat does not say how busy the CPUs are")
     }
 }

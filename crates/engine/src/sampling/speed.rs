@@ -9,7 +9,7 @@
 use crate::clock::now;
 use crate::measure::costs::open_to_us;
 use facts::probe::{Anchor, ClockReading, TickClock};
-use facts::{CpuSet, Fact, Hertz, HostView, PerCpu};
+use facts::{CpuSet, Fact, Hertz, HostView};
 use host::probe::{Windows, anchor, clock, pinned};
 use rules::interval::Interval;
 use std::collections::BTreeMap;
@@ -149,10 +149,8 @@ fn probe(cpu: u32) -> Fact<ClockReading> {
 
 /// The share of the interval in which each CPU was busy, in percent; none where that is unknown.
 fn busy(interval: &Interval) -> BTreeMap<u32, f64> {
-    let metric = rules::metrics::find("busy");
-    let series = metric.and_then(|it| (it.measure)(interval).ok()).unwrap_or_default();
-    let rows = series.first().and_then(|it| it.values.rows());
-    rows.into_iter().flat_map(PerCpu::known).map(|(cpu, share)| (cpu, *share)).collect()
+    let shares = rules::metrics::busy_shares(interval).unwrap_or_default();
+    shares.known().map(|(cpu, share)| (cpu, *share)).collect()
 }
 
 /// The CPUs of cores of which no thread was busy.

@@ -14,7 +14,9 @@ mod tests;
 pub(crate) mod throttling;
 pub(crate) mod ticks;
 
+use crate::interval::Interval;
 use crate::metric::Metric;
+use facts::{Fact, PerCpu};
 
 /// Every metric, in the order in which a table shows them: what is one number for each CPU first, in turbostat's
 /// order, then what has parts, then what is one for the host.
@@ -48,4 +50,10 @@ pub const METRICS: &[&Metric] = &[
 /// The metric with this id.
 pub fn find(id: &str) -> Option<&'static Metric> {
     METRICS.iter().copied().find(|metric| metric.id == id)
+}
+
+/// How busy each CPU was in an interval, in percent: the metric `busy`.
+pub fn busy_shares(interval: &Interval) -> Fact<PerCpu<f64>> {
+    let series = (cpu_times::BUSY.measure)(interval)?;
+    Ok(series.first().and_then(|it| it.values.rows()).cloned().unwrap_or_default())
 }

@@ -97,7 +97,7 @@ pub fn ticks(samples: &Samples, cpus: &CpuSet) -> Fact<Vec<CpuTicks>> {
     let counted = &samples.counted;
     let interrupts = timer_interrupts(counted)?;
     let entries = counted.deltas(Family::TimerEntries, "local_timer");
-    let busy = busy(counted);
+    let busy = metrics::busy_shares(counted).unwrap_or_default();
     let of = |deltas: &Fact<PerCpu<Delta>>, cpu: u32| match deltas {
         Ok(deltas) => deltas.get(cpu).cloned().unwrap_or_else(|| Err(no_count(cpu))),
         Err(missing) => Err(missing.clone()),
@@ -150,13 +150,6 @@ fn entries_read_ns(interval: &Interval, cpu: u32) -> Option<(u64, u64)> {
 fn timer_interrupts(interval: &Interval) -> Fact<PerCpu<Delta>> {
     let rows = interval.rows(Family::Interrupts)?;
     Ok(rows.deltas(metrics::ticks::timer(&rows)?))
-}
-
-/// How busy each CPU was, in percent.
-fn busy(interval: &Interval) -> PerCpu<f64> {
-    let measured = metrics::find("busy").map(|metric| (metric.measure)(interval));
-    let series = measured.and_then(Result::ok).unwrap_or_default();
-    series.first().and_then(|it| it.values.rows()).cloned().unwrap_or_default()
 }
 
 fn role(interval: &Interval, cpu: u32) -> Role {

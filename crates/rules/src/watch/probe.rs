@@ -6,6 +6,7 @@
 use super::Column;
 use crate::interval::Interval;
 use crate::metric::{Kind, Limits, Metric, Series, Tasks, Unit, Values};
+use crate::metrics;
 use facts::counters::Family;
 use facts::probe::ClockReading;
 use facts::{CpuSet, Fact, Missing, PerCpu};
@@ -59,9 +60,8 @@ pub fn due(probing: Probing, interval: &Interval, cpus: &CpuSet) -> CpuSet {
 
 /// The CPUs that were busy for this share of an interval at least, in percent, as far as that is known.
 pub(super) fn busy(interval: &Interval, least: f64) -> CpuSet {
-    let measured = crate::metrics::find("busy").and_then(|it| (it.measure)(interval).ok());
-    let shares = measured.as_deref().and_then(|it| it.first()?.values.rows());
-    shares.map(|it| it.cpus_where(|share| *share >= least)).unwrap_or_default()
+    let shares = metrics::busy_shares(interval).unwrap_or_default();
+    shares.cpus_where(|share| *share >= least)
 }
 
 /// What the probe saw, as a column.
