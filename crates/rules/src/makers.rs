@@ -139,6 +139,26 @@ pub(crate) fn over_redfish(host: &HostView, menu: Menu) -> String {
     attributes::over_redfish(host, maker(host), menu, processor(host))
 }
 
+/// What the machine's controller calls what a menu decides, by its own word for who made the machine, or by the firmware's; `None` where no
+/// source has these names.
+pub(crate) fn request(host: &HostView, menu: Menu) -> Option<attributes::Request> {
+    let of = |vendor: &str, product: &str| {
+        attributes::request(maker_of(vendor, product)?, product, menu, processor(host))
+    };
+    let system = host.redfish.as_ref().ok().map(|it| &it.system);
+    let told = system.and_then(|it| of(it.manufacturer.as_deref()?, it.model.as_deref()?));
+    let by_firmware = || {
+        let dmi = &host.dmi;
+        of(dmi.vendor.as_deref().ok()?, dmi.product.as_deref().unwrap_or_default())
+    };
+    told.or_else(by_firmware)
+}
+
+/// Where the machine's controller says that a change of the firmware's settings is requested.
+pub(crate) fn told(host: &HostView) -> Option<&str> {
+    attributes::told(host)
+}
+
 fn processor(host: &HostView) -> Processor {
     if host.cpuinfo.as_ref().is_ok_and(CpuInfo::is_amd) { Amd } else { Intel }
 }
@@ -150,11 +170,13 @@ pub(crate) fn is_not_hpe(host: &HostView) -> bool {
 }
 
 fn maker(host: &HostView) -> Option<&'static Maker> {
-    let (vendor, product) = (host.dmi.vendor.as_deref().ok()?, host.dmi.product.as_deref());
+    let dmi = &host.dmi;
+    maker_of(dmi.vendor.as_deref().ok()?, dmi.product.as_deref().unwrap_or_default())
+}
+
+fn maker_of(vendor: &str, product: &str) -> Option<&'static Maker> {
     let begins = |names: &[&str], text: &str| names.iter().any(|it| text.starts_with(it));
-    let is_server = |it: &Maker| {
-        it.products.is_empty() || product.is_ok_and(|product| begins(it.products, product))
-    };
+    let is_server = |it: &Maker| it.products.is_empty() || begins(it.products, product);
     MAKERS.iter().find(|it| begins(it.vendors, vendor) && is_server(it))
 }
 

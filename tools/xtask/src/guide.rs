@@ -120,9 +120,11 @@ fn shell(anywhere: &[&str], redfish: &[&str]) -> String {
 /// The files that pages speak of.
 fn make_files(folder: &Path) -> Result<()> {
     fs::write(folder.join("read.txt"), PERFTEST)?;
-    let password = folder.join("bmc.pw");
-    fs::write(&password, "nobody's\n")?;
-    fs::set_permissions(&password, Permissions::from_mode(0o600))?;
+    for (name, secret) in [("bmc.pw", "nobody's\n"), ("token", "nobodys\n")] {
+        let path = folder.join(name);
+        fs::write(&path, secret)?;
+        fs::set_permissions(&path, Permissions::from_mode(0o600))?;
+    }
     let bin = folder.join(".bin");
     fs::create_dir(&bin)?;
     fs::write(bin.join("ssh.sh"), SSH)?;

@@ -6,6 +6,7 @@ use super::requested::{Asked, asked, planned, profile_requests};
 use super::trial::{self, Proof};
 use super::{Change, Executor, Stop, with_unrecorded};
 use crate::interrupt::Interrupt;
+use crate::redfish::Controller;
 use crate::{Event, Tell};
 use anyhow::{Result, bail};
 use facts::change::{Group, Target, Write};
@@ -31,6 +32,8 @@ pub struct Task<'a> {
     pub confirm_within: Option<Duration>,
     /// The trials that decide whether it is kept.
     pub prove: Option<Proof>,
+    /// The controller to which requests for the firmware may be sent.
+    pub controller: Option<Controller>,
     /// Where the journal is.
     pub state_dir: &'a Path,
     /// The words of the user's command, for the journal.
@@ -59,9 +62,13 @@ pub fn apply(task: &Task<'_>, tell: &mut Tell<'_>) -> Result<Applied> {
         (_, Some(_)) => Access::Study,
         (_, None) => Access::Write,
     };
-    let mut changer = changer(task.state_dir, access, tell)?;
+    let way = task.controller.as_ref().map(|it| &it.way);
+    let mut changer = changer(task.state_dir, access, way, tell)?;
     let source = Live::this_machine();
-    let mut plan = first_plan(&source, task)?;
+    let mut plan = match &task.controller {
+        None => first_plan(&source, task)?,
+        Some(controller) => first_plan(&*controller.of(Box::new(Live::this_machine()))?, task)?,
+    };
     leave_held(&mut plan, &changer)?;
     fits(task, &plan, changer.journal())?;
     tell(Event::Planned(&plan))?;
@@ -87,7 +94,7 @@ pub fn apply(task: &Task<'_>, tell: &mut Tell<'_>) -> Result<Applied> {
 }
 
 /// The plan for the machine as it is before anything is changed.
-fn first_plan(source: &Live, task: &Task<'_>) -> Result<Plan> {
+fn first_plan(source: &dyn Source, task: &Task<'_>) -> Result<Plan> {
     let source = CachedSource::new(source);
     match &task.what {
         What::Asked(of) => {

@@ -1,9 +1,10 @@
 //! This machine and its journal, opened for a change or for undoing one, and what undoing changes did.
 
+use crate::redfish::{Setup, Way};
 use crate::{Event, Tell};
 use anyhow::{Context, Result, anyhow, bail};
 use facts::change::{ChangeState, RevertOutcome, Undone};
-use host::change::{Access, ChangeError, Changer, Force, Journal, JournalError, Machine};
+use host::change::{Access, ChangeError, Changer, Firmware, Force, Journal, JournalError, Machine};
 use std::path::{Path, PathBuf};
 
 /// The program that is running, for the processes that it starts to hold or guard something.
@@ -21,12 +22,26 @@ pub fn may_change() -> Result<()> {
     Ok(())
 }
 
+/// This machine, with the way to its firmware's settings where one is given.
+///
+/// Errors: those of [`Setup::new`].
+pub fn machine(way: Option<&Way>) -> Result<Machine> {
+    let setup = way.map(Setup::new).transpose()?;
+    let firmware = setup.map(|it| Box::new(it) as Box<dyn Firmware>);
+    Ok(Machine::this(program()?).with_firmware(firmware))
+}
+
 /// This machine and its journal, and what was met on opening that as notes.
 ///
 /// Errors: the machine may not be changed; the journal cannot be opened.
-fn opened(folder: &Path, access: Access, tell: &mut Tell<'_>) -> Result<Changer> {
+fn opened(
+    folder: &Path,
+    access: Access,
+    way: Option<&Way>,
+    tell: &mut Tell<'_>,
+) -> Result<Changer> {
     may_change()?;
-    let changer = Changer::open(Machine::this(program()?), folder, access)?;
+    let changer = Changer::open(machine(way)?, folder, access)?;
     for note in changer.journal().notes() {
         tell(Event::Note(note.clone()))?;
     }
@@ -34,11 +49,11 @@ fn opened(folder: &Path, access: Access, tell: &mut Tell<'_>) -> Result<Changer>
 }
 
 /// The same for reverting or confirming, which are allowed between the trials of a study.
-pub fn opened_to_undo(folder: &Path, tell: &mut Tell<'_>) -> Result<Changer> {
-    match opened(folder, Access::Revert, tell) {
+pub fn opened_to_undo(folder: &Path, way: Option<&Way>, tell: &mut Tell<'_>) -> Result<Changer> {
+    match opened(folder, Access::Revert, way, tell) {
         Err(error) if matches!(error.downcast_ref(), Some(JournalError::InTrial { .. })) => {
             tell(Event::Note(format!("{error} (Ctrl-C ends waiting)")))?;
-            opened(folder, Access::RevertWhenFree, tell)
+            opened(folder, Access::RevertWhenFree, way, tell)
         }
         answer => answer,
     }
@@ -56,8 +71,13 @@ pub fn refuse_awaiting(journal: &Journal, what: &str) -> Result<()> {
 }
 
 /// The same for a change: what an interrupted one had left undone is undone first.
-pub fn changer(folder: &Path, access: Access, tell: &mut Tell<'_>) -> Result<Changer> {
-    let mut changer = opened(folder, access, tell)?;
+pub fn changer(
+    folder: &Path,
+    access: Access,
+    way: Option<&Way>,
+    tell: &mut Tell<'_>,
+) -> Result<Changer> {
+    let mut changer = opened(folder, access, way, tell)?;
     let mut reverted = Reverted::default();
     let done = reverted.add(changer.recover(Force::No));
     let Reverted { undone, not_recorded } = reverted;

@@ -4,6 +4,7 @@ use super::opened::Reverted;
 use super::opened::opened_to_undo;
 use super::persist;
 use crate::Tell;
+use crate::redfish::Way;
 use anyhow::{Error, Result, bail};
 use facts::change::{ChangeState, Recorded};
 use host::change::{Changer, Force, Journal};
@@ -20,16 +21,17 @@ pub enum Which<'a> {
     Latest,
 }
 
-/// Reverts what was interrupted, and the changes that the user names; and the error of the first that could not be reverted.
+/// Reverts what was interrupted, and the changes that the user names, `way` being that to the firmware's settings; and the error of the first that could not be reverted.
 ///
 /// Error: nothing was undone, and why.
 pub fn revert(
     folder: &Path,
     which: Which<'_>,
     force: Force,
+    way: Option<&Way>,
     tell: &mut Tell<'_>,
 ) -> Result<(Reverted, Option<Error>)> {
-    let mut changer = opened_to_undo(folder, tell)?;
+    let mut changer = opened_to_undo(folder, way, tell)?;
     let mut reverted = Reverted::default();
     let done = reverted
         .add(changer.recover(Force::No))

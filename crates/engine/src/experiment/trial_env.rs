@@ -66,7 +66,7 @@ fn changer(state_dir: &Path, tell: &mut Tell<'_>) -> Result<Option<Changer>> {
     if !host::ownership::is_root() {
         return Ok(None);
     }
-    let changer = opened::changer(state_dir, Access::Study, tell)?;
+    let changer = opened::changer(state_dir, Access::Study, None, tell)?;
     opened::refuse_awaiting(changer.journal(), "a study")?;
     let boot = changer.machine().boot()?;
     let is_left = |it: &&Recorded| matches!(it.state, ChangeState::PartlyReverted { .. });

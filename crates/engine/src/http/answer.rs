@@ -13,6 +13,7 @@ pub struct Answer<'a> {
     client: &'a Client,
     status: u16,
     etag: Option<String>,
+    location: Option<String>,
     deadline: Duration,
     body: Body,
 }
@@ -36,9 +37,12 @@ impl<'a> Answer<'a> {
         deadline: Duration,
     ) -> Answer<'a> {
         let status = response.status().as_u16();
-        let etag = response.headers().get("etag").and_then(|it| it.to_str().ok());
-        let etag = etag.map(str::to_owned);
-        Answer { client, status, etag, deadline, body: response.into_body() }
+        let header = |name: &str| {
+            let value = response.headers().get(name).and_then(|it| it.to_str().ok());
+            value.map(str::to_owned)
+        };
+        let (etag, location) = (header("etag"), header("location"));
+        Answer { client, status, etag, location, deadline, body: response.into_body() }
     }
 
     /// The status: 2xx, or 304 where the request was on condition that something has changed.
@@ -49,6 +53,17 @@ impl<'a> Answer<'a> {
     /// The version of what was answered (RFC 9110, 8.8.3).
     pub fn etag(&self) -> Option<&str> {
         self.etag.as_deref()
+    }
+
+    /// What was made of the request and can be asked after: a task, in one line and without secrets.
+    pub fn location(&self) -> Option<String> {
+        self.location.as_deref().map(|it| shortened(&self.client.masked(it)))
+    }
+
+    /// What the server says beside its status, without secrets; empty where it says nothing.
+    pub fn words(self) -> String {
+        let Answer { client, body, .. } = self;
+        told(client, body)
     }
 
     /// What `seed` makes of the body, which is JSON. It is parsed as it comes, so that it is never in memory as a whole.
@@ -94,13 +109,7 @@ impl<'a> Answer<'a> {
     /// Why it is no success.
     pub(super) fn refusal(self, url: &str) -> Failure {
         let Answer { client, status, body, .. } = self;
-        let mut bytes = Vec::new();
-        let mut reader = body.into_with_config().limit(LARGEST_REFUSAL).reader();
-        // What has come of it is all that can be shown.
-        reader.read_to_end(&mut bytes).ok();
-        // A secret can be spelled with escapes in JSON, and cut in what is shown.
-        let told = message(&client.masked(&String::from_utf8_lossy(&bytes)));
-        let told = client.masked(&told);
+        let told = told(client, body);
         let given = client.options.credentials.option();
         client.fail(match status {
             401 | 403 => Problem::Denied { status, told, given },
@@ -115,16 +124,39 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// Where servers put their words in JSON; the two last ones are Redfish's (DSP0266, "Error responses").
-const WORDS: [&str; 4] =
-    ["/error", "/message", "/error/@Message.ExtendedInfo/0/Message", "/error/message"];
+/// A server's words about a request.
+fn told(client: &Client, body: Body) -> String {
+    let mut bytes = Vec::new();
+    let mut reader = body.into_with_config().limit(LARGEST_REFUSAL).reader();
+    // What has come of it is all that can be shown.
+    reader.read_to_end(&mut bytes).ok();
+    // A secret can be spelled with escapes in JSON, and cut in what is shown.
+    let told = message(&client.masked(&String::from_utf8_lossy(&bytes)));
+    client.masked(&told)
+}
+
+/// Where servers put their words in JSON.
+const WORDS: [&str; 3] = ["/error", "/message", "/error/message"];
+
+/// Where Redfish has its messages (DSP0266, "Error responses"), in a refusal and in other answers.
+const MESSAGES: [&str; 2] = ["/error/@Message.ExtendedInfo", "/@Message.ExtendedInfo"];
+
+/// Messages that are shown: a request of two settings has some.
+const MOST_MESSAGES: usize = 3;
 
 /// What a server says of a failure: its words in a JSON object, or the first line of a text that is no page.
 fn message(text: &str) -> String {
     let json = serde_json::from_str::<serde_json::Value>(text).ok();
     let of_json = json.and_then(|it| {
-        let found = WORDS.iter().find_map(|place| it.pointer(place)?.as_str());
-        found.map(str::to_owned)
+        let messages = MESSAGES.iter().find_map(|place| it.pointer(place)?.as_array());
+        let mut said: Vec<&str> = Vec::new();
+        for message in messages.into_iter().flatten() {
+            let message = message.get("Message").and_then(|it| it.as_str());
+            said.extend(message.filter(|it| !said.contains(it)));
+        }
+        said.truncate(MOST_MESSAGES);
+        let found = || WORDS.iter().find_map(|place| it.pointer(place)?.as_str());
+        if said.is_empty() { found().map(str::to_owned) } else { Some(said.join(" ")) }
     });
     let line = || {
         let line = text.lines().map(str::trim).find(|it| !it.is_empty()).unwrap_or_default();

@@ -64,10 +64,18 @@ impl Credentials {
             if password.is_empty() || password.len() > LONGEST_PASSWORD || password.contains('\n') {
                 bail!("expected one line, the password");
             }
-            let pair = BASE64_STANDARD.encode(format!("{user}:{password}"));
-            let headers = vec![header("authorization", &format!("Basic {pair}"), 1)?];
-            Ok(Credentials { headers, option: Some("password-file") })
+            let option = Some("password-file");
+            Ok(Credentials { option, ..Credentials::account(user, password)? })
         })
+    }
+
+    /// A user and a password that no file holds (RFC 7617).
+    ///
+    /// Error: they cannot stand in a header.
+    pub(crate) fn account(user: &str, password: &str) -> Result<Credentials> {
+        let pair = BASE64_STANDARD.encode(format!("{user}:{password}"));
+        let headers = vec![header("authorization", &format!("Basic {pair}"), 1)?];
+        Ok(Credentials { headers, option: None })
     }
 
     /// `of_token` makes a header of a token alone.

@@ -184,8 +184,8 @@ fn allowed(status: u16, given: Option<&str>, named: Named) -> String {
         (401, None) => format!("give a token with {} FILE", named.of("token-file")),
         (401, Some(given)) => format!("it does not accept what {} gives", named.of(given)),
         (_, None) => format!("it may require a token: {} FILE", named.of("token-file")),
-        (_, Some("token-file")) => "the owner of this token may not read it".to_owned(),
-        (_, Some(_)) => "this user may not read it".to_owned(),
+        (_, Some("token-file")) => "the owner of this token may not do that".to_owned(),
+        (_, Some(_)) => "this user may not do that".to_owned(),
     }
 }
 

@@ -1,10 +1,11 @@
-//! One blocking HTTP client for what answers in JSON: monitoring systems and management controllers.
+//! One blocking HTTP client for what answers in JSON: monitoring systems and management controllers. What changes something goes to
+//! controllers alone, and never twice.
 //!
 //! Every exchange ends: by an answer, or by an error that says what to do. It has a deadline for all of it, and a bound on the bytes of the
 //! answer, counted after unpacking. Redirects are followed on the same server only, so that no header with a secret goes elsewhere. A proxy is
 //! never used: engines of fleets and controllers are inside, and a variable of the environment must not decide who reads the token.
 //!
-//! Sources: RFC 9110 and 9112 for HTTP/1.1, RFC 6750 for bearer tokens.
+//! Sources: RFC 9110 and 9112 for HTTP/1.1, RFC 5789 for PATCH, RFC 6750 for bearer tokens.
 
 mod address;
 mod answer;
@@ -145,6 +146,11 @@ impl Client {
             && !self.address.is_loopback()
     }
 
+    /// How long an exchange may take.
+    pub fn deadline(&self) -> Duration {
+        self.options.deadline
+    }
+
     /// When what is asked from this moment on has to be answered.
     pub fn until(&self) -> Instant {
         now() + self.options.deadline
@@ -168,7 +174,8 @@ impl Client {
         parameters: &[(&str, &str)],
     ) -> Result<Answer<'_>, Failure> {
         let deadline = self.options.deadline;
-        self.follow(self.address.join(path, parameters), &Asked { headers: &[], until, deadline })
+        let asked = Asked { method: Method::Get, headers: &[], until, deadline };
+        self.follow(self.address.join(path, parameters), &asked)
     }
 
     /// The answer to a GET of `path`, which may end with a query, with these headers. All of it has to be over at `until`; an error calls that
@@ -182,7 +189,32 @@ impl Client {
         until: Instant,
         deadline: Duration,
     ) -> Result<Answer<'_>, Failure> {
-        self.follow(self.address.join(path, &[]), &Asked { headers, until, deadline })
+        let asked = Asked { method: Method::Get, headers, until, deadline };
+        self.follow(self.address.join(path, &[]), &asked)
+    }
+
+    /// The answer to a request that changes what is at `path`. It is sent once: neither a redirect is followed nor a broken connection tried
+    /// again, after which it is unknown whether it was taken.
+    ///
+    /// Errors: those of [`Client::get`].
+    pub fn change(
+        &self,
+        path: &str,
+        method: Method<'_>,
+        headers: &[(&'static str, &str)],
+    ) -> Result<Answer<'_>, Failure> {
+        let deadline = self.options.deadline;
+        let asked = Asked { method, headers, until: self.until(), deadline };
+        let url = self.address.join(path, &[]);
+        let response = self.ask(&url, &asked)?;
+        let status = response.status();
+        if status.is_redirection() {
+            let to = response.headers().get("location").and_then(|it| it.to_str().ok());
+            let to = shortened(&self.masked(to.unwrap_or("an unknown place")));
+            return Err(self.fail(Problem::Redirected { to }));
+        }
+        let answer = Answer::new(self, response, deadline);
+        if status.is_success() { Ok(answer) } else { Err(answer.refusal(&url)) }
     }
 
     fn follow(&self, mut url: String, asked: &Asked<'_>) -> Result<Answer<'_>, Failure> {
@@ -209,15 +241,26 @@ impl Client {
             let after = asked.deadline;
             return Err(self.fail(Problem::Timeout { after, is_answering: false }));
         }
-        let mut request = self.agent.get(url);
-        for (name, value) in self.options.credentials.headers() {
-            request = request.header(name, value);
-        }
-        for (name, value) in asked.headers {
-            request = request.header(*name, *value);
-        }
-        let request = request.config().timeout_global(Some(left)).build();
-        request.call().map_err(|error| self.failed(error, asked.deadline, false))
+        let own = self.options.credentials.headers().iter();
+        let own = own.map(|(name, value)| (name.as_str(), value.as_bytes()));
+        let headers =
+            own.chain(asked.headers.iter().map(|(name, value)| (*name, value.as_bytes())));
+        let answered = match asked.method {
+            Method::Get | Method::Delete => {
+                let request = match asked.method {
+                    Method::Get => self.agent.get(url),
+                    _ => self.agent.delete(url),
+                };
+                let request = headers.fold(request, |it, (name, value)| it.header(name, value));
+                request.config().timeout_global(Some(left)).build().call()
+            }
+            Method::Patch(body) => {
+                let request = self.agent.patch(url).header("content-type", "application/json");
+                let request = headers.fold(request, |it, (name, value)| it.header(name, value));
+                request.config().timeout_global(Some(left)).build().send(body)
+            }
+        };
+        answered.map_err(|error| self.failed(error, asked.deadline, false))
     }
 
     /// What the server says, without the secrets that it was sent.
@@ -236,8 +279,20 @@ impl Client {
     }
 }
 
+/// What is done with a resource.
+#[derive(Clone, Copy, Debug)]
+pub enum Method<'a> {
+    /// It is read.
+    Get,
+    /// Properties of it are changed as this JSON says.
+    Patch(&'a str),
+    /// It is removed.
+    Delete,
+}
+
 /// What one exchange has beyond the address and the credentials.
 struct Asked<'a> {
+    method: Method<'a>,
     headers: &'a [(&'static str, &'a str)],
     /// When all of it has to be over.
     until: Instant,

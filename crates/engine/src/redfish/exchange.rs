@@ -62,7 +62,7 @@ impl NoResource {
                 "not asked: the time for all requests together was used".to_owned()
             }
             NoResource::NotOne => "the answer is no JSON object".to_owned(),
-            NoResource::Failed(failure) => failure.by("the controller").to_string(),
+            NoResource::Failed(failure) => failure.by(CONTROLLER).to_string(),
         }
     }
 }
@@ -139,6 +139,25 @@ impl<'a> Exchange<'a> {
         }
         Ok((value, status, bytes))
     }
+}
+
+/// What a controller is called in words that stand beside its address.
+pub(super) const CONTROLLER: &str = "the controller";
+
+/// A resource by itself, and its version (ETag). Secrets are masked in it.
+///
+/// Errors: why there is none.
+pub(super) fn resource(client: &Client, path: &str) -> Result<(Resource, Option<String>), String> {
+    let failed = |it: Failure| it.by(CONTROLLER).to_string();
+    let answer = client.get_with(path, &[ODATA], client.until(), client.deadline());
+    let answer = answer.map_err(failed)?;
+    let etag = answer.etag().map(str::to_owned);
+    let mut value = answer.json(PhantomData::<Value>).map_err(failed)?;
+    mask(&mut value, client);
+    let of_body = || Some(value.get("@odata.etag")?.as_str()?.to_owned());
+    let etag = etag.or_else(of_body).filter(|it| !it.contains(char::is_control));
+    let resource = Resource::of(path, value).map_err(|it| format!("{path}: not {}", it.0))?;
+    Ok((resource, etag))
 }
 
 /// A controller may repeat what it was sent, in whatever spelling of JSON.

@@ -7,7 +7,10 @@
 //! Sources: DMTF DSP0266 1.20 (links, `$expand`, ETags, sessions). What controllers answer: published trees of HPE iLO 6, Supermicro with
 //! Nvidia's HGX, Supermicro X10, Lenovo XCC, Dell iDRAC 9 and DMTF's own examples (spyroot/redfish_ctl, read 28 November 2026).
 
+mod bootstrap;
+mod budget;
 mod exchange;
+mod firmware;
 mod host_interface;
 mod source;
 #[cfg(test)]
@@ -16,8 +19,10 @@ mod tests;
 mod trees;
 mod walk;
 
+pub use bootstrap::Bootstrap;
+pub use firmware::Setup;
 pub use host_interface::in_band;
-pub use source::WithRedfish;
+pub use source::{Controller, WithRedfish};
 
 use crate::http::{
     Address, Client, Credentials, Failure, Fingerprint, Named, Options, Problem, Trust,
@@ -25,6 +30,7 @@ use crate::http::{
 use anyhow::{Error, Result, anyhow, bail};
 use exchange::Exchange;
 use facts::redfish::Redfish;
+use host::Source;
 use std::path::PathBuf;
 use std::time::Duration;
 use walk::Walk;
@@ -41,8 +47,17 @@ const MOST_FOR_BIOS: usize = 2;
 /// Further requests for its versions; most services answer with all of them at once.
 const MOST_FOR_INVENTORY: usize = 40;
 
+/// Requests for what a change of the firmware's settings takes: its registry, and the way there.
+const MOST_FOR_REGISTRY: usize = 3;
+
+/// For what a change of the firmware's settings takes: controllers are slow at registries, and at changes.
+const DEADLINE_OF_CHANGES: Duration = Duration::from_secs(60);
+
 /// The largest answer in bytes. The settings of a firmware have some 100 KiB, its versions some 300 KiB.
 const LARGEST: u64 = 2 << 20;
+
+/// The same of registries, which have some 2 MiB.
+const LARGEST_REGISTRY: u64 = 16 << 20;
 
 /// What is looked at.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +68,28 @@ pub struct Wanted {
     pub bios: bool,
     /// Whether its versions are, too.
     pub inventory: bool,
+    /// Where a change of the firmware's settings is meant: what that takes, and nothing else but the system.
+    pub change: Option<Own>,
+}
+
+/// The machine that is meant, as its firmware names it.
+#[derive(Clone, Debug, Default)]
+pub struct Own {
+    /// The UUID of the system.
+    pub uuid: Option<String>,
+    /// Its serial number.
+    pub serial: Option<String>,
+}
+
+impl Own {
+    /// As the firmware of the machine names it; only root can read that.
+    pub fn of(source: &dyn Source) -> Own {
+        let of = |name: &str| {
+            let bytes = source.read(&format!("/sys/class/dmi/id/{name}")).ok()?;
+            Some(String::from_utf8_lossy(&bytes).trim().to_owned())
+        };
+        Own { uuid: of("product_uuid"), serial: of("product_serial") }
+    }
 }
 
 /// How a service is reached.
@@ -75,6 +112,18 @@ impl Way {
     ///
     /// Errors: the URL makes no sense; a secret would go over a network unencrypted; the authorities cannot be read.
     pub fn client(&self) -> Result<Client> {
+        self.client_with(DEADLINE, LARGEST, true)
+    }
+
+    /// The same for a change of the firmware's settings, each exchange on a connection of its own: of one that breaks it must be known that it
+    /// is not one which the controller had closed before.
+    ///
+    /// Errors: those of [`Way::client`].
+    fn client_of_changes(&self) -> Result<Client> {
+        self.client_with(DEADLINE_OF_CHANGES, LARGEST_REGISTRY, false)
+    }
+
+    fn client_with(&self, deadline: Duration, largest: u64, reuses: bool) -> Result<Client> {
         let address = Address::parse(&self.url)?.without_end("/redfish/v1").without_end("/redfish");
         let trust = match (self.fingerprint, &self.ca) {
             (Some(fingerprint), _) => Trust::Pinned(fingerprint),
@@ -82,14 +131,7 @@ impl Way {
             (None, None) => Trust::System,
         };
         let credentials = self.credentials.clone();
-        let options = Options {
-            deadline: DEADLINE,
-            largest: LARGEST,
-            trust,
-            credentials,
-            reuses: true,
-            named: self.named,
-        };
+        let options = Options { deadline, largest, trust, credentials, reuses, named: self.named };
         let client = Client::new(address, options)?;
         if client.shows_secrets() {
             bail!(
@@ -117,12 +159,16 @@ impl<'a> Session<'a> {
     ///
     /// Errors: it cannot be reached, does not speak Redfish, denies access, or has no system of the requested name.
     pub fn look(&mut self, wanted: &Wanted) -> Result<Redfish> {
-        self.look_within(wanted, DEADLINE)
+        let deadline = if wanted.change.is_some() { DEADLINE_OF_CHANGES } else { DEADLINE };
+        self.look_within(wanted, deadline)
     }
 
     fn look_within(&mut self, wanted: &Wanted, deadline: Duration) -> Result<Redfish> {
         let exchange = Exchange::begin(self.client, &mut self.kept, deadline);
-        Walk::new(exchange, wanted).run().map_err(|failure| self.explained(failure))
+        let mut told =
+            Walk::new(exchange, wanted).run().map_err(|failure| self.explained(failure))?;
+        told.address = Some(self.client.address().to_string());
+        Ok(told)
     }
 
     /// A certificate that nobody vouches for is what most controllers have: its fingerprint is shown, to be compared.

@@ -1,13 +1,35 @@
 //! A machine whose controller is configured: an audit and a capture of it ask the controller once.
 
 use super::walk::NoSuchSystem;
-use super::{Session, Wanted, Way};
+use super::{Own, Session, Wanted, Way};
 use anyhow::{Error, Result, anyhow};
 use facts::ipmi::Question;
 use facts::redfish::{self, Redfish};
 use facts::{Fact, Missing, Origin, Why};
 use host::Source;
 use std::cell::OnceCell;
+
+/// The controller of a machine whose firmware is to be changed.
+#[derive(Clone, Debug)]
+pub struct Controller {
+    /// How it is reached.
+    pub way: Way,
+    /// The name of the system, where it has several.
+    pub system: Option<String>,
+}
+
+impl Controller {
+    /// The machine with what its controller says of the firmware's settings. It is asked at once, and only read.
+    ///
+    /// Errors: those of [`Way::client`] and [`Session::look`].
+    pub fn of(&self, machine: Box<dyn Source>) -> Result<Box<dyn Source>> {
+        let change = Some(Own::of(&*machine));
+        let wanted = Wanted { system: self.system.clone(), change, ..Wanted::default() };
+        let told = Session::new(&self.way.client_of_changes()?).look(&wanted)?;
+        let told = OnceCell::from(Ok(told));
+        Ok(Box::new(WithRedfish { inner: machine, way: Ok(self.way.clone()), wanted, told }))
+    }
+}
 
 /// Asks `inner` for everything but what the controller says over Redfish.
 pub struct WithRedfish {
@@ -28,7 +50,8 @@ impl WithRedfish {
             what: redfish::NAME.to_owned(),
             why: Why::Failed(format!("{error:#}")),
         };
-        let client = self.way.as_ref().map_err(failed)?.client().map_err(|it| failed(&it))?;
+        let way = self.way.as_ref().map_err(failed)?;
+        let client = way.client().map_err(|it| failed(&it))?;
         let told = Session::new(&client).look(&self.wanted);
         // A capture holds what is said here: the controller's address and the names of systems are not for whoever reads it.
         told.map_err(|error| match error.is::<NoSuchSystem>() {

@@ -165,7 +165,8 @@ fn processors_of_another_system_are_found_and_graphics_left_out() {
 #[test]
 fn settings_and_versions_of_the_firmware_are_asked_for_where_they_are_wanted() {
     let fake = serve(hpe());
-    let told = look_for(&fake, &Wanted { bios: true, inventory: true, system: None }).unwrap();
+    let told =
+        look_for(&fake, &Wanted { bios: true, inventory: true, ..Wanted::default() }).unwrap();
     let bios = told.bios.unwrap();
     assert_eq!(bios.attributes["PowerRegulator"], "DynamicPowerSavings");
     assert_eq!((bios.pending.len(), &*bios.pending[0].then), (1, "Disabled"));

@@ -1,9 +1,10 @@
 //! The way through a service: from its root to what limits and throttles, the most telling resources first.
 
+use super::Wanted;
+use super::budget::{Budget, What};
 use super::exchange::{Exchange, NoResource};
-use super::{MOST, MOST_FOR_BIOS, MOST_FOR_INVENTORY, Wanted};
 use anyhow::{Error, Result, bail};
-use facts::redfish::{Link, Member, OTHER_SYSTEMS, Redfish, Resource, Unknown};
+use facts::redfish::{Link, Member, OTHER_SYSTEMS, Redfish, Resource, Unknown, is_registry};
 use std::fmt;
 
 /// Oddities that are told: more of them say nothing more.
@@ -11,86 +12,6 @@ const MOST_ODD: usize = 32;
 
 /// Where every service begins (DSP0266, "Redfish-defined URIs").
 const ROOT: &str = "/redfish/v1/";
-
-/// What a resource is looked at for. The order is that of the requests: what decides comes first, for there are few.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum What {
-    Systems,
-    System,
-    /// Another system, where the first one has no processors.
-    OtherSystem,
-    Chassis,
-    ChassisCollection,
-    Processors,
-    Environment,
-    Power,
-    /// The processor at a place of the list, or the next one.
-    Processor,
-    Metrics(usize),
-    /// Power and limit of a processor.
-    ProcessorEnvironment(usize),
-    Controls,
-    Control,
-    Thermal,
-    ThermalSubsystem,
-    ThermalMetrics,
-    Bios,
-    BiosSettings,
-    Updates,
-    Inventory,
-    Software,
-}
-
-impl What {
-    /// In words, for what could not be learned.
-    fn name(self) -> &'static str {
-        match self {
-            What::Systems | What::System | What::OtherSystem => "the machine",
-            What::Chassis | What::ChassisCollection => "the chassis, and so its power limit",
-            What::Processors | What::Processor => "a processor",
-            What::Environment | What::Power => "the power limit",
-            What::Metrics(_) => "how long a processor was throttled",
-            What::ProcessorEnvironment(_) => "the power limit of a processor",
-            What::Controls | What::Control => "set points",
-            What::Thermal | What::ThermalSubsystem | What::ThermalMetrics => "temperatures",
-            What::Bios => "settings of the firmware",
-            What::BiosSettings => "settings of the firmware that wait for a restart",
-            What::Updates | What::Inventory | What::Software => "versions of firmware",
-        }
-    }
-
-    fn is_of_bios(self) -> bool {
-        matches!(self, What::Bios | What::BiosSettings)
-    }
-
-    fn is_of_inventory(self) -> bool {
-        matches!(self, What::Updates | What::Inventory | What::Software)
-    }
-
-    /// Whether the members of a collection are worth to be answered with.
-    fn is_expanded(self) -> bool {
-        matches!(self, What::Processors | What::Controls | What::Inventory)
-    }
-}
-
-/// Requests that may still be sent.
-struct Budget {
-    limits: usize,
-    bios: usize,
-    inventory: usize,
-}
-
-impl Budget {
-    fn of(&mut self, what: What) -> &mut usize {
-        if what.is_of_bios() {
-            &mut self.bios
-        } else if what.is_of_inventory() {
-            &mut self.inventory
-        } else {
-            &mut self.limits
-        }
-    }
-}
 
 /// The controller has no system of the requested name.
 #[derive(Debug)]
@@ -115,6 +36,8 @@ pub(super) struct Walk<'a> {
     todo: Vec<(What, Link)>,
     seen: Vec<Link>,
     others: Vec<Link>,
+    /// The settings of the firmware as they came.
+    bios: Option<Resource>,
     budget: Budget,
 }
 
@@ -127,7 +50,8 @@ impl<'a> Walk<'a> {
             todo: Vec::new(),
             seen: Vec::new(),
             others: Vec::new(),
-            budget: Budget { limits: MOST, bios: MOST_FOR_BIOS, inventory: MOST_FOR_INVENTORY },
+            bios: None,
+            budget: Budget::whole(),
         }
     }
 
@@ -260,12 +184,24 @@ impl<'a> Walk<'a> {
             What::ThermalMetrics => self.told.temperatures.extend(resource.thermal_metrics()),
             What::Bios => {
                 let (bios, settings) = resource.bios();
+                self.bios = Some(resource.clone());
+                let has_registry = self.wanted.change.is_some() && bios.registry.is_some();
                 self.told.bios = Some(bios);
                 self.push(What::BiosSettings, settings);
+                if has_registry {
+                    self.push(What::Registries, self.told.service.registries.clone());
+                }
             }
             What::BiosSettings => {
+                if let (Some(bios), Some(own)) = (&mut self.told.bios, &self.bios) {
+                    bios.add_settings(own, resource);
+                }
+            }
+            What::Registries => self.registries(resource),
+            What::RegistryFile => self.push(What::Registry, resource.registry_place()),
+            What::Registry => {
                 if let Some(bios) = &mut self.told.bios {
-                    bios.add_settings(resource);
+                    bios.add_registry(resource);
                 }
             }
             What::Updates => self.push(What::Inventory, resource.link("FirmwareInventory")),
@@ -303,18 +239,38 @@ impl<'a> Walk<'a> {
     fn system(&mut self, resource: &Resource) {
         self.told.words.extend(resource.words_of_system());
         let system = resource.system();
-        self.push(What::Processors, system.processors.clone());
-        match system.chassis.first() {
-            Some(chassis) => self.push(What::Chassis, Some(chassis.clone())),
-            None => self.push(What::ChassisCollection, self.told.service.chassis.clone()),
+        match &self.wanted.change {
+            Some(own) => {
+                self.told.is_own = resource.is_machine(own.uuid.as_deref(), own.serial.as_deref());
+            }
+            None => {
+                self.push(What::Processors, system.processors.clone());
+                match system.chassis.first() {
+                    Some(chassis) => self.push(What::Chassis, Some(chassis.clone())),
+                    None => self.push(What::ChassisCollection, self.told.service.chassis.clone()),
+                }
+            }
         }
-        if self.wanted.bios {
+        if self.wanted.bios || self.wanted.change.is_some() {
             match &system.bios {
                 None => self.unknown(What::Bios.name(), "the system has no link to them"),
                 bios => self.push(What::Bios, bios.clone()),
             }
         }
         self.told.system = system;
+    }
+
+    /// The registry of the firmware's settings among all others.
+    fn registries(&mut self, resource: &Resource) {
+        let name = self.told.bios.as_ref().and_then(|it| it.registry.clone()).unwrap_or_default();
+        let links = resource.collection().members.into_iter().map(|it| it.link);
+        let found: Vec<Link> = links.filter(|it| is_registry(it, &name)).collect();
+        match found.into_iter().next() {
+            None => {
+                self.unknown(What::Registry.name(), format!("the service has no registry {name}"))
+            }
+            found => self.push(What::RegistryFile, found),
+        }
     }
 
     fn chassis(&mut self, resource: &Resource) {

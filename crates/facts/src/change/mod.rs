@@ -3,9 +3,11 @@
 //! A setting plans writes, a journal records them, and one module of `host` carries them out.
 
 mod controls;
+mod firmware;
 mod recorded;
 
 pub use controls::{Control, Controls, WRITABLE, is_writable, matched, of_older_policies};
+pub use firmware::{ATTRIBUTES, FirmwarePlace, Held, request_body};
 pub use recorded::{
     ChangeLines, ChangeStanding, ChangeState, Guarding, Overdue, Recorded, RecordedGroup,
     RevertOutcome, Standing, Undone, WriteOutcome, Written, WrittenPlace,
@@ -163,6 +165,8 @@ pub enum Target {
     /// `none` where this program requests nothing. It ends with the process
     /// (Documentation/power/pm_qos_interface.rst).
     LatencyRequest,
+    /// Settings of the firmware, which the management controller takes over Redfish and the next restart brings.
+    Firmware(FirmwarePlace),
 }
 
 /// A register that may be written, and the bits that may be changed.
@@ -203,7 +207,7 @@ impl Target {
 
     /// Whether a reboot resets it, so that nothing needs to be reverted.
     pub fn ends_with_boot(&self) -> bool {
-        !matches!(self, Target::File { .. })
+        !matches!(self, Target::File { .. } | Target::Firmware(_))
     }
 }
 
@@ -216,6 +220,7 @@ impl fmt::Display for Target {
             Target::Affinity { tid, name, .. } => write!(f, "affinity of {tid} ({name})"),
             Target::Service { name } => write!(f, "service {name}"),
             Target::LatencyRequest => f.write_str("/dev/cpu_dma_latency"),
+            Target::Firmware(place) => place.fmt(f),
         }
     }
 }

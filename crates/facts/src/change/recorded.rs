@@ -217,6 +217,11 @@ pub enum Standing {
         /// What it holds; `None` where it could not be read or is not there.
         found: Option<String>,
     },
+    /// The next restart gives it what it was given: a setting of the firmware.
+    Waiting {
+        /// What it holds until then.
+        now: String,
+    },
     /// It cannot be read, for this reason.
     Unknown(String),
     /// It went with an earlier boot, or was reverted.

@@ -4,6 +4,7 @@
 //! An answer is taken as the driver returns it: completion code first, without checksum and sequence number, which
 //! the driver has checked. OEM codes and records are not interpreted.
 
+mod bootstrap;
 mod dcmi;
 mod event_log;
 mod identity;
@@ -14,6 +15,7 @@ mod stores;
 #[cfg(test)]
 mod tests;
 
+pub use bootstrap::BootstrapAccount;
 pub use dcmi::{DcmiCapabilities, ExceptionAction, PowerLimit, PowerReading};
 pub use event_log::{EventLogEntry, Logged, SensorEvent};
 pub use identity::{DeviceId, Guid};

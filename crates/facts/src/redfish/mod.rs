@@ -15,19 +15,21 @@ mod limit;
 mod part;
 mod processor;
 mod redacted;
+mod registry;
 mod rise;
 mod service;
 #[cfg(test)]
 mod tests;
 mod thermal;
 
-pub use bios::{Bios, Pending};
+pub use bios::{Bios, ON_RESET, Pending, Takes, pending_names};
 pub use host_interface::{HostInterface, host_interfaces};
 pub use inventory::Software;
 pub use limit::Limit;
 pub use part::{Link, Resource};
 pub use processor::{Cause, Processor};
 pub use redacted::without_names;
+pub use registry::is_registry;
 pub use rise::{Rise, rises};
 pub use service::{Chassis, Collection, Member, Service, System};
 pub use thermal::Temperature;
@@ -65,6 +67,12 @@ pub struct Redfish {
     pub odd: Vec<Odd>,
     /// The requests, in their order.
     pub requests: Vec<Request>,
+    /// The controller's URL. No copy of a host has it.
+    #[serde(skip)]
+    pub address: Option<String>,
+    /// Whether it says that it is of the machine that asks, where that was compared.
+    #[serde(skip)]
+    pub is_own: Option<bool>,
 }
 
 /// A property that a maker adds: `Oem/Hpe/PowerRegulatorMode`.

@@ -22,7 +22,7 @@ const LONGEST_LINK: usize = 1024;
 const LARGEST: f64 = 1e9;
 
 /// One resource: a JSON object, and the path that it came from.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Resource {
     path: String,
     body: Map<String, Value>,
@@ -226,9 +226,13 @@ impl<'a> Part<'a> {
         self.items(name).iter().filter_map(text).collect()
     }
 
+    /// All items of a list as they are.
+    pub(super) fn values(&self, name: &str) -> &'a [Value] {
+        self.take(name, "a list", |it| it.as_array().map(Vec::as_slice)).unwrap_or_default()
+    }
+
     fn items(&self, name: &str) -> &'a [Value] {
-        let items = self.take(name, "a list", |it| it.as_array().map(Vec::as_slice));
-        let items = items.unwrap_or_default();
+        let items = self.values(name);
         &items[..items.len().min(MOST_ITEMS)]
     }
 

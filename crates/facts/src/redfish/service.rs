@@ -26,6 +26,9 @@ pub struct Service {
     /// The update service.
     #[serde(skip)]
     pub updates: Option<Link>,
+    /// The collection of registries.
+    #[serde(skip)]
+    pub registries: Option<Link>,
     /// The query that makes it answer with the members of a collection, and not with links to them; `None` where it cannot.
     #[serde(skip)]
     pub expand: Option<&'static str>,
@@ -104,6 +107,7 @@ impl Resource {
             systems: root.link("Systems"),
             chassis: root.link("Chassis"),
             updates: root.link("UpdateService"),
+            registries: root.link("Registries"),
             expand: expand(&root),
         }
     }
@@ -150,6 +154,11 @@ impl Resource {
         };
         let members = parts.iter().filter_map(member).take(MOST_MEMBERS).collect();
         Collection { members, left_out: parts.len().saturating_sub(MOST_MEMBERS) }
+    }
+
+    /// The name of an account.
+    pub fn user_name(&self) -> Option<String> {
+        self.whole().text("UserName")
     }
 
     /// The link of a property.

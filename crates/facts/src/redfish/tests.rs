@@ -1,5 +1,7 @@
 //! Resources in the shapes that makers publish, and in shapes that nobody should.
 
+mod firmware;
+
 use super::*;
 use serde_json::{Value, json};
 
@@ -228,8 +230,11 @@ fn settings_of_the_firmware_are_those_that_concern_the_clock_and_no_secrets() {
     let names: Vec<&str> = bios.attributes.keys().map(String::as_str).collect();
     assert_eq!(names, ["EnergyPerfBias", "MinProcIdlePower", "PowerRegulator", "ProcTurbo"]);
     assert_eq!(settings.unwrap().path(), "/redfish/v1/systems/1/bios/settings/");
-    bios.add_settings(&resource(json!({ "Attributes": {
-        "ProcTurbo": "Disabled", "PowerRegulator": "DynamicPowerSavings", "ServerName": "db8", "TurboNew": 1 } })));
+    let waiting = resource(json!({ "Attributes": {
+        "ProcTurbo": "Disabled", "PowerRegulator": "DynamicPowerSavings", "ServerName": "db8", "TurboNew": 1 } }));
+    bios.add_settings(&current, &waiting);
+    assert_eq!(bios.others_pending, 1);
+    assert_eq!(pending_names(&current, &waiting), ["ProcTurbo", "ServerName", "TurboNew"]);
     let pending: Vec<String> =
         bios.pending.iter().map(|it| format!("{} {:?} {}", it.name, it.now, it.then)).collect();
     assert_eq!(pending, ["ProcTurbo Some(\"Enabled\") Disabled", "TurboNew None 1"]);

@@ -5,15 +5,17 @@ use crate::config;
 use crate::head::head;
 use crate::output;
 use crate::result::ResultArguments;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use engine::clock::now;
 use engine::http::{Credentials, Fingerprint, Named};
 use engine::interrupt::Interrupt;
-use engine::redfish::{Session, Wanted, Way, WithRedfish, in_band};
+use engine::redfish::{Bootstrap, Session, Wanted, Way, WithRedfish, in_band};
 use facts::quantity;
 use facts::redfish::rises;
+use host::ipmi::Controller;
 use host::{Live, Source};
+use report::document::Format;
 use report::redfish::{Report, document, json};
 use rules::config::{Config, Redfish};
 use std::path::{Path, PathBuf};
@@ -57,6 +59,9 @@ struct WayArguments {
     /// A file that only you can read with the password
     #[arg(long, value_name = "FILE", requires = "user")]
     password_file: Option<PathBuf>,
+    /// Have the controller make an account for this look, over IPMI, and delete it afterwards (DSP0270); takes root and /dev/ipmi0
+    #[arg(long, conflicts_with_all = ["token_file", "user"])]
+    bootstrap: bool,
     /// Trust the certificate with this SHA-256, whoever issued it
     #[arg(long, value_name = "SHA256", value_parser = fingerprint)]
     fingerprint: Option<Fingerprint>,
@@ -72,7 +77,7 @@ fn look(text: &str) -> Result<Duration, String> {
     }
 }
 
-fn fingerprint(text: &str) -> Result<Fingerprint, String> {
+pub(super) fn fingerprint(text: &str) -> Result<Fingerprint, String> {
     Fingerprint::parse(text).ok_or_else(|| {
         "expected 64 hexadecimal digits, as `openssl x509 -fingerprint -sha256` prints them"
             .to_owned()
@@ -84,17 +89,56 @@ Examples:
   sudo fullclock bmc               by the host interface, without a network
   fullclock bmc --redfish https://bmc7 --user ro --password-file bmc.pw
   fullclock bmc --redfish https://bmc7 --token-file token --bios
+  sudo fullclock bmc --bootstrap   with an account for this look alone
   fullclock bmc --look 10s         is a processor throttled just now?
   fullclock bmc --inventory --json   versions of all firmware, for a pipeline";
 
 pub(super) fn run(arguments: &Arguments, options: &BmcArguments) -> Result<ExitCode> {
     let destination = options.result.destination(&arguments.output)?;
     let configured = config::read(&arguments.config)?.config.redfish;
-    let (way, system) = way(&options.way, configured.as_ref(), &Live::this_machine())?;
+    let (mut way, system) = way(&options.way, configured.as_ref(), &Live::this_machine())?;
     let system = options.system.clone().or(system);
-    let wanted = Wanted { system, bios: options.bios, inventory: options.inventory };
-    let client = way.client()?;
     let interrupt = Interrupt::listen()?;
+    let account = match options.way.bootstrap {
+        true => Some(bootstrapped(arguments, &mut way, &interrupt)?),
+        false => None,
+    };
+    let shown = shown(arguments, options, &way, system, &interrupt, destination.format());
+    // Whatever came of the look, the account goes.
+    let deleted = account.map_or(Ok(()), Bootstrap::delete);
+    let shown = match (shown, &deleted) {
+        (Err(error), Err(stays)) => {
+            output::complain(&error);
+            bail!("{stays:#}");
+        }
+        (shown, _) => shown?,
+    };
+    destination.print(&shown)?;
+    deleted.map(|()| ExitCode::SUCCESS)
+}
+
+/// An account that the controller makes for this look. It is told before it is there.
+fn bootstrapped(arguments: &Arguments, way: &mut Way, interrupt: &Interrupt) -> Result<Bootstrap> {
+    output::note(
+        &arguments.output,
+        "has the management controller make an account for this look, over IPMI, which is deleted at its end (--bootstrap) ...",
+    );
+    let mut device = Controller::open(Path::new("/"))?;
+    Bootstrap::create(&mut device, way, interrupt.flag())
+}
+
+/// What the controller says, in the form that the options want.
+fn shown(
+    arguments: &Arguments,
+    options: &BmcArguments,
+    way: &Way,
+    system: Option<String>,
+    interrupt: &Interrupt,
+    format: Option<Format>,
+) -> Result<String> {
+    let (bios, inventory) = (options.bios, options.inventory);
+    let wanted = Wanted { system, bios, inventory, change: None };
+    let client = way.client()?;
     let mut session = Session::new(&client);
     let mut look = |wanted: &Wanted| {
         output::with_progress(&arguments.output, "asking the controller ...", || {
@@ -114,11 +158,10 @@ pub(super) fn run(arguments: &Arguments, options: &BmcArguments) -> Result<ExitC
     let risen = risen.as_ref().map(|(time, rises)| (*time, &rises[..]));
     let address = client.address().to_string();
     let report = Report { address: &address, told: &told, risen };
-    destination.print(&match destination.format() {
+    Ok(match format {
         None => json(&head(arguments), &report)?,
         Some(format) => document(&report).render(format),
-    })?;
-    Ok(ExitCode::SUCCESS)
+    })
 }
 
 /// The controller that the options name, the configuration or the firmware; and its name of this machine. What a configuration holds of
@@ -132,6 +175,8 @@ fn way(
         options.token_file.as_deref(),
         options.user.as_deref().zip(options.password_file.as_deref()),
     )?;
+    // The account of --bootstrap is one of the host interface alone.
+    let configured = configured.filter(|_| !options.bootstrap);
     let (url, configured) = match (&options.url, configured) {
         (Some(url), _) => (url.clone(), None),
         (None, Some(configured)) => (configured.url.clone(), Some(configured)),
@@ -153,14 +198,17 @@ fn way(
 }
 
 /// `None` where none are given.
-fn credentials(token: Option<&Path>, user: Option<(&str, &Path)>) -> Result<Option<Credentials>> {
+pub(super) fn credentials(
+    token: Option<&Path>,
+    user: Option<(&str, &Path)>,
+) -> Result<Option<Credentials>> {
     let of_token = token.map(Credentials::session);
     let of_user = || user.map(|(user, file)| Credentials::basic(user, file));
     of_token.or_else(of_user).transpose()
 }
 
 /// The way that a configuration describes.
-fn of_config(configured: &Redfish) -> Result<Way> {
+pub(super) fn of_config(configured: &Redfish) -> Result<Way> {
     let path = |it: &Option<String>| it.as_ref().map(PathBuf::from);
     let (token, password) = (path(&configured.token_file), path(&configured.password_file));
     let given = credentials(token.as_deref(), configured.user.as_deref().zip(password.as_deref()))?;

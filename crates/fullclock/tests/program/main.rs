@@ -24,6 +24,7 @@ mod cut_short;
 mod database;
 mod doctor;
 mod experiment;
+mod firmware;
 mod fleet;
 mod guard;
 mod history;

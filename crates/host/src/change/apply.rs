@@ -153,7 +153,13 @@ impl Transaction<'_> {
         fault::point();
         let written = self.changer.machine.write(&write.target, write.to.as_deref());
         fault::point();
-        written.or_else(|trouble| refused(trouble, fate))
+        match written {
+            Ok(answer) => {
+                self.notes.extend(answer.map(|it| format!("{}: {it}", write.target)));
+                Ok(())
+            }
+            Err(trouble) => refused(trouble, fate),
+        }
     }
 
     /// Starts the process that keeps a request. It asks for nothing before the journal knows of it; the request ends with it,

@@ -37,7 +37,7 @@ pub use changer::Changer;
 pub use deadline::overdue;
 pub use failure::{Cause, ChangeError, Failure, JournalError, Trouble};
 pub use journal::{Access, Journal};
-pub use machine::{FILES, Machine};
+pub use machine::{FILES, Firmware, Machine};
 pub use standing::{held_requests, standing};
 pub use transaction::{Guarded, Intent, Outcome, Transaction};
 pub use undo::Force;

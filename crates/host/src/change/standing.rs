@@ -2,13 +2,14 @@
 
 use super::deadline::{holds_latency, overdue};
 use super::journal::Journal;
+use super::machine::same;
 use super::{ChangeError, Machine};
 use facts::change::ChangeStanding;
 use facts::change::Guarding;
 use facts::change::Standing;
 use facts::change::WriteOutcome;
 use facts::change::WrittenPlace;
-use facts::change::{Aim, Target, Write};
+use facts::change::{Aim, FirmwarePlace, Target, Write};
 use facts::change::{ChangeState, Recorded};
 
 /// How every change stands that is not reverted, or every one; the oldest first. Of an earlier boot, only what lasts is left.
@@ -108,6 +109,9 @@ fn of_place(
     {
         return Standing::Gone;
     }
+    if let Target::Firmware(place) = &write.target {
+        return of_firmware(machine, place, write);
+    }
     match machine.holds(&write.target, write.to.as_deref()) {
         Ok(true) => Standing::InForce,
         Ok(false) => match machine.read(&write.target) {
@@ -115,6 +119,17 @@ fn of_place(
             Err(trouble) => Standing::Unknown(trouble.to_string()),
         },
         Err(trouble) => Standing::Unknown(trouble.to_string()),
+    }
+}
+
+/// Whether settings of the firmware were taken, are yet to be, or were taken otherwise.
+fn of_firmware(machine: &Machine, place: &FirmwarePlace, write: &Write) -> Standing {
+    let is_given = |it: &str| same(&write.target, Some(it), write.to.as_deref());
+    match machine.held(place) {
+        Err(trouble) => Standing::Unknown(trouble.why),
+        Ok(held) if !is_given(&held.next) => Standing::Changed { found: Some(held.next) },
+        Ok(held) if is_given(&held.now) => Standing::InForce,
+        Ok(held) => Standing::Waiting { now: held.now },
     }
 }
 

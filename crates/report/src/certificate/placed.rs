@@ -62,7 +62,7 @@ impl Change {
             let (from, to) = (&it.write.from, &it.write.to);
             let value = |it: &Option<String>| shown(&Target::LatencyRequest, it.as_ref());
             let [from, to] = match it.write.target {
-                Target::File { .. } => {
+                Target::File { .. } | Target::Firmware(_) => {
                     [from, to].map(|value| shown(&it.write.target, value.as_ref()))
                 }
                 _ => [value(from), value(to)],
@@ -101,6 +101,7 @@ fn outcome_text(fate: &WriteOutcome, place: Option<&WrittenPlace>) -> String {
             None => "written".to_owned(),
             Some(place) => match &place.standing {
                 Standing::InForce => "in force".to_owned(),
+                Standing::Waiting { .. } => "waits for a restart".to_owned(),
                 Standing::Changed { found } => {
                     format!("CHANGED since, to {}", shown(&place.write.target, found.as_ref()))
                 }

@@ -193,6 +193,8 @@ struct Place<'a> {
 enum Standing {
     /// It holds what it was given.
     InForce,
+    /// A setting of the firmware: it holds `found` until the machine restarts, and then what it was given.
+    Waiting,
     /// It holds `found`.
     Changed,
     /// It cannot be read: `why`.
@@ -325,6 +327,7 @@ fn guard(guard: &Guarding) -> Guard {
 fn place(place: &WrittenPlace) -> Place<'_> {
     let (standing, found, why) = match &place.standing {
         change::Standing::InForce => (Standing::InForce, None, None),
+        change::Standing::Waiting { now } => (Standing::Waiting, Some(&**now), None),
         change::Standing::Changed { found } => (Standing::Changed, found.as_deref(), None),
         change::Standing::Unknown(why) => (Standing::Unknown, None, Some(&**why)),
         change::Standing::Gone => (Standing::Gone, None, None),

@@ -153,6 +153,15 @@ fn afterwards(undone: &[Undone]) -> Vec<String> {
     let mut after: Vec<String> = commands.into_iter().map(of_boot_loader).collect();
     let is_set_at_boot =
         |it: &&str| it.starts_with("/etc/sysctl.d/") || it.starts_with("/etc/modprobe.d/");
+    let is_firmware = |it: &Undone| {
+        matches!(it.target, Target::Firmware(_)) && it.fate == RevertOutcome::WrittenBack
+    };
+    if undone.iter().any(is_firmware) {
+        after.push(
+            "The firmware was asked for its old values: a restart of the machine brings them, where it has restarted since the change."
+                .to_owned(),
+        );
+    }
     let has_void = undone.iter().any(|it| matches!(it.fate, RevertOutcome::Void { .. }));
     if has_void && files.iter().any(is_set_at_boot) {
         after.push(

@@ -91,7 +91,8 @@ fn name_of(target: &Target) -> (Name, Option<u32>) {
         Target::Affinity { .. }
         | Target::Service { .. }
         | Target::File { .. }
-        | Target::LatencyRequest => (whole(), None),
+        | Target::LatencyRequest
+        | Target::Firmware(_) => (whole(), None),
     }
 }
 

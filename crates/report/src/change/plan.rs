@@ -177,6 +177,7 @@ pub(crate) fn shown(target: &Target, value: Option<&String>) -> String {
     match (target, value) {
         (Target::File { .. }, None) => "no file".to_owned(),
         (_, None) => "nothing".to_owned(),
+        (Target::Firmware(place), Some(text)) => place.shown(text),
         (Target::File { .. }, Some(text)) => {
             let lines: Vec<&str> = text.lines().filter(|it| !it.starts_with('#')).collect();
             match lines.as_slice() {

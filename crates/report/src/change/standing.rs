@@ -116,9 +116,13 @@ pub(crate) fn state(change: &ChangeStanding) -> String {
     match &change.recorded.state {
         ChangeState::Open => "not ended".to_owned(),
         ChangeState::Kept if change.is_of_this_boot => match n_changed(change) {
+            0 if change.places.iter().any(is_waiting) => "waits for a restart".to_owned(),
             0 => "in force".to_owned(),
             n => format!("in force but for {}", counted(n as u64, "place")),
         },
+        ChangeState::Kept if change.places.iter().any(is_waiting) => {
+            "made before the last boot, which did not bring it yet".to_owned()
+        }
         ChangeState::Kept => "made before the last boot".to_owned(),
         ChangeState::Awaiting { until, .. } => match &change.guard {
             None | Some(Guarding::InTime { .. }) => "awaits confirmation".to_owned(),
@@ -163,11 +167,25 @@ fn n_changed(change: &ChangeStanding) -> usize {
     change.places.iter().filter(|it| matches!(it.standing, Standing::Changed { .. })).count()
 }
 
+fn is_waiting(place: &WrittenPlace) -> bool {
+    matches!(place.standing, Standing::Waiting { .. })
+}
+
 fn standing_text(place: &WrittenPlace) -> String {
     let target = &place.write.target;
     let to = shown(target, place.write.to.as_ref());
+    let is_firmware = matches!(target, Target::Firmware(_));
     match &place.standing {
+        Standing::InForce if is_firmware => format!("{to}: the firmware has taken it"),
         Standing::InForce => to,
+        Standing::Waiting { now } => format!(
+            "{to}: requested, and not yet taken; the firmware has {} until the machine restarts",
+            shown(target, Some(now))
+        ),
+        Standing::Changed { found } if is_firmware => format!(
+            "TAKEN DIFFERENTLY: the firmware has {}; {to} was requested",
+            shown(target, found.as_ref())
+        ),
         Standing::Changed { found } => {
             format!("CHANGED since, to {}; it was set to {to}", shown(target, found.as_ref()))
         }
@@ -186,7 +204,20 @@ pub(crate) fn next_boot(changes: &[ChangeStanding]) -> String {
     };
     let lasting: Vec<&str> =
         changes.iter().filter(lasts).map(|it| it.recorded.id.as_str()).collect();
+    let mut waiting = changes.iter().filter(|it| it.places.iter().any(is_waiting)).peekable();
+    if waiting.peek().is_some() && lasting.is_empty() {
+        let ids: Vec<&str> = waiting.map(|it| it.recorded.id.as_str()).collect();
+        return format!(
+            "The next boot brings what was requested of the firmware: {}.",
+            ids.join(", ")
+        );
+    }
+    let is_firmware = |it: &WrittenPlace| matches!(it.write.target, Target::Firmware(_));
+    let has_firmware = changes.iter().flat_map(|it| &it.places).any(is_firmware);
     let text = match lasting.as_slice() {
+        [] if has_firmware => {
+            return "Settings of the firmware last until they are reverted; all other changes end at the next boot.".to_owned();
+        }
         [] => {
             return "All changes end at the next boot (`apply --persist` keeps them).".to_owned();
         }

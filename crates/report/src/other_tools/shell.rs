@@ -124,6 +124,11 @@ fn lines(write: &Write) -> Piece<String> {
                 "it lasts as long as a process requests it: `fullclock apply`, or force_latency of TuneD",
             );
         }
+        (Target::Firmware(_), _) => {
+            return Piece::Not(
+                "it is a request to the management controller: `fullclock apply --redfish URL`",
+            );
+        }
         (_, None) => return Piece::Not("it has no value"),
     };
     Piece::Made(match write.aim {

@@ -135,6 +135,11 @@ fn line(step: &Step, write: &Write) -> Piece<Line> {
         (Target::File { .. }, None) => {
             return Piece::Not("`cmdline` of [bootloader] adds to the boot line");
         }
+        (Target::Firmware(_), None) => {
+            return Piece::Not(
+                "it is a request to the management controller: `fullclock apply --redfish URL`",
+            );
+        }
         (_, None) => return Piece::Not("no plugin of TuneD does that"),
     };
     if write.aim == Aim::IfTaken {

@@ -37,6 +37,7 @@ fn bios() -> Bios {
             then: "Disabled".to_owned(),
         }],
         settings: Some("/redfish/v1/Systems/1/Bios/Settings".to_owned()),
+        ..Bios::default()
     }
 }
 
@@ -97,6 +98,7 @@ fn told() -> Redfish {
             seconds: 0.051,
             bytes: 812,
         }],
+        ..Redfish::default()
     }
 }
 

@@ -57,7 +57,7 @@ impl<'a> Group<'a> {
                 let verb = if to == "stopped" { "stop" } else { "start" };
                 (Kind::Service { name, verb }, String::new())
             }
-            Target::LatencyRequest | Target::File { .. } => return None,
+            Target::LatencyRequest | Target::File { .. } | Target::Firmware(_) => return None,
         };
         Some(Group { kind, members: vec![member] })
     }

@@ -7,6 +7,7 @@
 
 use super::{Maker, Menu, Processor};
 use facts::HostView;
+use facts::change::request_body;
 
 /// What one maker's controllers call their settings.
 struct Named {
@@ -21,7 +22,7 @@ struct Named {
 }
 
 /// Names and values, those first without which the others are refused.
-type Attributes = &'static [(&'static str, &'static str)];
+pub(crate) type Attributes = &'static [(&'static str, &'static str)];
 
 use Processor::{Amd, Intel};
 
@@ -67,6 +68,47 @@ const NAMED: &[Named] = &[
     },
 ];
 
+/// What the controller of a machine calls what a menu decides.
+pub(crate) struct Request {
+    /// Where a change is requested; `None` where that holds the name of the machine.
+    pub settings: Option<&'static str>,
+    /// Names and values, those first without which the others are refused; the last is what is meant.
+    pub attributes: Attributes,
+}
+
+/// The names of what `menu` decides; `None` where this maker's, or those of this product, are not known.
+pub(super) fn request(
+    maker: &Maker,
+    product: &str,
+    menu: Menu,
+    processor: Processor,
+) -> Option<Request> {
+    let fits = |it: &&Named| {
+        let has_product = |part: &&str| product.contains(part);
+        it.maker == maker.name && (it.products.is_empty() || it.products.iter().any(has_product))
+    };
+    let named = NAMED.iter().find(fits)?;
+    let mut attributes = named.attributes.iter();
+    let found = attributes.find(|(of, on, _)| (*of, *on) == (menu, processor))?;
+    Some(Request { settings: named.settings, attributes: found.2 })
+}
+
+impl Request {
+    /// The request, `told` being where this machine's controller says that a change is requested.
+    pub(crate) fn words(&self, told: Option<&str>) -> String {
+        let pairs: Vec<String> = self
+            .attributes
+            .iter()
+            .map(|(name, value)| format!("\"{name}\": \"{value}\""))
+            .collect();
+        let body = request_body(&format!("{{{}}}", pairs.join(", ")), false);
+        match told.or(self.settings) {
+            Some(settings) => format!("PATCH {settings} {body}"),
+            None => format!("PATCH to the settings of Bios {body}"),
+        }
+    }
+}
+
 /// The request that changes what `menu` decides, as words that follow others; of a maker whose names are not known, where they are shown. Nothing
 /// of no maker.
 pub(super) fn over_redfish(
@@ -77,30 +119,30 @@ pub(super) fn over_redfish(
 ) -> String {
     let Some(maker) = maker else { return String::new() };
     let product = host.dmi.product.as_deref().unwrap_or_default();
-    let fits = |it: &&Named| {
-        let has_product = |part: &&str| product.contains(part);
-        it.maker == maker.name && (it.products.is_empty() || it.products.iter().any(has_product))
-    };
-    let named = NAMED.iter().find(fits).and_then(|named| {
-        let mut attributes = named.attributes.iter();
-        let found = attributes.find(|(of, on, _)| (*of, *on) == (menu, processor))?;
-        Some((named.settings, found.2))
-    });
-    match named {
+    match request(maker, product, menu, processor) {
         None => "; `fullclock bmc --bios` shows what the management controller calls it".to_owned(),
-        Some((settings, attributes)) => {
-            let pairs: Vec<String> =
-                attributes.iter().map(|(name, value)| format!("\"{name}\": \"{value}\"")).collect();
-            let body = format!("{{\"Attributes\": {{{}}}}}", pairs.join(", "));
-            match told(host).or(settings) {
-                Some(settings) => format!("; over Redfish: PATCH {settings} {body}"),
-                None => format!("; over Redfish: PATCH to the settings of Bios {body}"),
-            }
-        }
+        Some(request) => format!("; over Redfish: {}", request.words(told(host))),
     }
 }
 
 /// Where this machine's controller says that a change is requested.
-fn told(host: &HostView) -> Option<&str> {
+pub(crate) fn told(host: &HostView) -> Option<&str> {
     host.redfish.as_ref().ok()?.bios.as_ref()?.settings.as_deref()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use facts::change::ATTRIBUTES;
+
+    #[test]
+    fn every_name_is_one_that_may_be_written() {
+        let named = NAMED.iter().flat_map(|it| it.attributes).flat_map(|it| it.2);
+        let mut names: Vec<&str> = named.map(|it| it.0).collect();
+        names.sort_unstable();
+        names.dedup();
+        let mut listed = ATTRIBUTES.to_vec();
+        listed.sort_unstable();
+        assert_eq!(names, listed);
+    }
 }

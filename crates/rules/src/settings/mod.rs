@@ -6,6 +6,7 @@ pub(crate) mod clocksource;
 mod cpu_online;
 mod energy_hints;
 mod file;
+mod firmware;
 mod governor;
 mod governor_tunable;
 mod idle_governor;
@@ -77,6 +78,8 @@ pub const SETTINGS: &[&Setting] = &[
     &boot_values::IDLE,
     &boot_values::INTEL_PSTATE,
     &boot_values::BOOT_CLOCKSOURCE,
+    &firmware::FIRMWARE_TURBO,
+    &firmware::FIRMWARE_OS_CONTROL,
 ];
 
 /// The setting with this id.

@@ -130,7 +130,8 @@ fn an_endless_tree_is_bounded() {
         });
         json_reply("200 OK", "", &body)
     });
-    let told = look_for(&fake, &Wanted { bios: true, inventory: true, system: None }).unwrap();
+    let told =
+        look_for(&fake, &Wanted { bios: true, inventory: true, ..Wanted::default() }).unwrap();
     let most = MOST + MOST_FOR_BIOS + MOST_FOR_INVENTORY;
     assert!(
         told.requests.len() <= most && fake.requests().len() <= most,

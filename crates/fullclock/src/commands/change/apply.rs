@@ -76,6 +76,7 @@ pub(crate) fn run(arguments: &Arguments, options: &ApplyArguments) -> Result<Exi
         persist: options.persist,
         confirm_within: options.confirm_within,
         prove: options.prove.as_deref().map(proof).transpose()?,
+        controller: options.plan.controller.controller(arguments)?,
         state_dir: &options.state.state_dir,
         command: command_words(),
     };
@@ -146,4 +147,5 @@ Examples:
   fullclock apply --confirm-within 5m --profile database-latency
   fullclock apply --persist stat-interval=10
   fullclock apply --prove 'wakeup --cpus 2,3' cpu-dma-latency=20
-  fullclock apply --dry-run slow-governor";
+  fullclock apply --dry-run slow-governor
+  fullclock apply firmware-turbo=on --redfish https://bmc7 --user ann --password-file bmc.pw";

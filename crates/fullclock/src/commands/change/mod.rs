@@ -1,6 +1,7 @@
 //! The commands that change this machine.
 
 pub(super) mod apply;
+pub(super) mod controller;
 pub(super) mod plan;
 pub(super) mod revert;
 pub(super) mod status;

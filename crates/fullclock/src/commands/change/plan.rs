@@ -1,5 +1,6 @@
 //! `fullclock plan`: what a change would write, without writing it.
 
+use super::controller::ControllerArguments;
 use super::{asked as named, code};
 use crate::cli::Arguments;
 use crate::complete;
@@ -27,6 +28,8 @@ pub(crate) struct PlanArguments {
     /// Plan what can do harm, too: `fullclock explain SETTING` says which
     #[arg(long)]
     pub(crate) i_know: bool,
+    #[command(flatten)]
+    pub(crate) controller: ControllerArguments,
     #[command(flatten)]
     pub(crate) result: ResultArguments,
 }
@@ -66,7 +69,11 @@ pub(super) struct Draft {
 impl Draft {
     /// Errors: the host cannot be read; something is named that does not exist.
     pub(super) fn of(arguments: &Arguments, options: &PlanArguments) -> Result<Draft> {
-        let (source, name) = crate::commands::open(arguments)?;
+        let controller = options.controller.controller(arguments)?;
+        let (mut source, name) = crate::commands::open(arguments)?;
+        if let Some(controller) = controller {
+            source = controller.of(source)?;
+        }
         let drafted = drafted(&*source, &name, named(options))?;
         Ok(Draft { name, drafted })
     }
@@ -106,5 +113,6 @@ Examples:
   fullclock plan governor=performance idle-state=C6:off@4-7
   fullclock plan --profile database-latency
   fullclock plan --host db7.host        for another host, from its capture
+  fullclock plan firmware-turbo=on --redfish https://bmc7 --user ro --password-file bmc.pw
   fullclock plan --as shell > fix.sh    a script to review and run elsewhere
   fullclock plan --format markdown      for a ticket";

@@ -1,5 +1,6 @@
 //! `fullclock revert` and `fullclock confirm`: reverts changes, or keeps one that awaits confirmation.
 
+use super::controller::ControllerArguments;
 use super::{StateArguments, code};
 use crate::cli::Arguments;
 use crate::complete;
@@ -30,6 +31,8 @@ pub(crate) struct RevertArguments {
     #[arg(long)]
     pub(crate) i_know: bool,
     #[command(flatten)]
+    pub(crate) controller: ControllerArguments,
+    #[command(flatten)]
     pub(crate) state: StateArguments,
     #[command(flatten)]
     pub(crate) result: ResultArguments,
@@ -55,7 +58,10 @@ pub(crate) fn run(arguments: &Arguments, options: &RevertArguments) -> Result<Ex
     };
     let destination = options.result.destination(&arguments.output)?;
     let force = if options.i_know { Force::Yes } else { Force::No };
-    let (reverted, stopped) = revert(&options.state.state_dir, which, force, &mut tell(arguments))?;
+    let controller = options.controller.controller(arguments)?;
+    let way = controller.as_ref().map(|it| &it.way);
+    let folder = &options.state.state_dir;
+    let (reverted, stopped) = revert(folder, which, force, way, &mut tell(arguments))?;
     print(arguments, &destination, &reverted, stopped.as_ref())?;
     let is_refused = stopped.is_some()
         || reverted.not_recorded.is_some()
@@ -95,7 +101,7 @@ fn print(
 
 pub(crate) fn confirm(arguments: &Arguments, options: &ConfirmArguments) -> Result<ExitCode> {
     let destination = options.result.destination(&arguments.output)?;
-    let mut changer = opened_to_undo(&options.state.state_dir, &mut tell(arguments))?;
+    let mut changer = opened_to_undo(&options.state.state_dir, None, &mut tell(arguments))?;
     let changes = changer.journal().changes();
     let mut waiting = changes.iter().filter(|it| matches!(it.state, ChangeState::Awaiting { .. }));
     let id = match (&options.change, waiting.next_back()) {
@@ -124,7 +130,8 @@ fn standing_of(changer: &Changer, id: &str) -> Result<Vec<ChangeStanding>> {
 pub(crate) const REVERT_EXAMPLES: &str = "\
 Examples:
   fullclock revert          the latest change
-  fullclock revert --all    as it was before the first";
+  fullclock revert --all    as it was before the first
+  fullclock revert 3 --redfish https://bmc7 --user ann --password-file bmc.pw";
 
 pub(crate) const CONFIRM_EXAMPLES: &str = "\
 Examples:

@@ -1,6 +1,7 @@
 //! `fullclock status` and `fullclock watch-drift`: what is applied, who changed it since, and what the next boot will do.
 
 use super::StateArguments;
+use super::controller::ControllerArguments;
 use crate::cli::Arguments;
 use crate::head::head;
 use crate::result::ResultArguments;
@@ -8,11 +9,11 @@ use crate::tell::tell;
 use anyhow::Result;
 use clap::Args;
 use engine::change::drift;
-use engine::change::opened::program;
+use engine::change::opened::machine;
 use facts::change::{Standing, WrittenPlace};
 use facts::quantity;
 use host::Live;
-use host::change::{Access, Journal, Machine, standing};
+use host::change::{Access, Journal, standing};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -24,6 +25,8 @@ pub(crate) struct StatusArguments {
     /// Print only the ids of the changes, one a line, for scripts: nothing where nothing is applied
     #[arg(long, conflicts_with_all = ["json", "format"])]
     pub(crate) ids: bool,
+    #[command(flatten)]
+    pub(crate) controller: ControllerArguments,
     #[command(flatten)]
     pub(crate) state: StateArguments,
     #[command(flatten)]
@@ -46,7 +49,8 @@ pub(crate) struct DriftArguments {
 pub(crate) fn run(arguments: &Arguments, options: &StatusArguments) -> Result<ExitCode> {
     let destination = options.result.destination(&arguments.output)?;
     let journal = Journal::open(&options.state.state_dir, Access::Read)?;
-    let machine = Machine::this(program()?);
+    let controller = options.controller.controller(arguments)?;
+    let machine = machine(controller.as_ref().map(|it| &it.way))?;
     let shown = standing(&machine, &journal, options.all)?;
     if options.ids {
         let ids: String = shown.iter().flat_map(|it| [&*it.recorded.id, "\n"]).collect();
@@ -85,7 +89,8 @@ Examples:
   fullclock status          what is applied, and who changed it since
   fullclock status --all    reverted ones, too; those of one run in one line
   fullclock status --json
-  fullclock status --ids    for scripts: the ids alone";
+  fullclock status --ids    for scripts: the ids alone
+  fullclock status --redfish https://bmc7 --user ro --password-file bmc.pw";
 
 pub(crate) const DRIFT_EXAMPLES: &str = "\
 Examples:

@@ -157,6 +157,7 @@ fn apply(arguments: &Arguments, options: &TuneArguments, tuning: &Tuning) -> Res
         persist: options.persist,
         confirm_within: None,
         prove: None,
+        controller: None,
         state_dir: &options.state.state_dir,
         command: command_words(),
     };

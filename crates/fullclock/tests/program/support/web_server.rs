@@ -14,13 +14,13 @@ pub(crate) struct WebServer {
 
 /// What it answers.
 pub(crate) struct Answer {
-    /// As `200 OK`.
+    /// As `200 OK`, with further headers in lines after it; where it is empty, the connection is closed without an answer.
     pub(crate) status: &'static str,
     pub(crate) body: String,
 }
 
 impl WebServer {
-    /// Serves what `answer` makes of the head of a request.
+    /// Serves what `answer` makes of a request, its head and what comes after that.
     pub(crate) fn start(answer: impl Fn(&str) -> Answer + Send + Sync + 'static) -> WebServer {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let at = listener.local_addr().unwrap();
@@ -40,7 +40,7 @@ impl WebServer {
         format!("http://{}", self.at)
     }
 
-    /// The heads of the requests that came.
+    /// The requests that came, their heads and what came after these.
     pub(crate) fn heads(&self) -> Vec<String> {
         self.heads.lock().unwrap().clone()
     }
@@ -51,8 +51,18 @@ fn exchange(mut stream: TcpStream, heads: &Mutex<Vec<String>>, answer: &dyn Fn(&
     let mut head = String::new();
     let mut lines = BufReader::new(stream.try_clone().unwrap());
     while lines.read_line(&mut head).is_ok_and(|n| n > 2) {}
+    let length = head.lines().find_map(|it| {
+        let (name, value) = it.split_once(':')?;
+        name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse().unwrap())
+    });
+    let mut body = vec![0; length.unwrap_or(0)];
+    lines.read_exact(&mut body).unwrap();
+    head.push_str(&String::from_utf8(body).unwrap());
     heads.lock().unwrap().push(head.clone());
     let Answer { status, body } = answer(&head);
+    if status.is_empty() {
+        return;
+    }
     let kind = if body.starts_with('{') { "application/json" } else { "text/plain" };
     write!(
         stream,

@@ -3,17 +3,19 @@
 mod affinity;
 mod control;
 mod file;
+mod firmware;
 mod helper;
 mod permits;
 mod register;
 mod service;
 
 pub use file::FILES;
+pub use firmware::Firmware;
 pub(super) use helper::Helper;
 
 use super::Trouble;
 use facts::CpuSet;
-use facts::change::{REGISTERS, Target, Write, is_same};
+use facts::change::{FirmwarePlace, Held, REGISTERS, Target, Write, is_same};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -33,6 +35,8 @@ pub struct Machine {
     program: PathBuf,
     /// How long a service may take to start or stop.
     patience: Duration,
+    /// The way to the firmware's settings, where one was given.
+    firmware: Option<Box<dyn Firmware>>,
     /// What another actor does right after a write, in tests.
     #[cfg(test)]
     pub(super) meddler: Option<fn(&Machine, &Target)>,
@@ -57,12 +61,25 @@ impl Machine {
             program,
             // A unit that does not stop is killed after 90 s by default (DefaultTimeoutStopSec, systemd-system.conf(5)).
             patience: Duration::from_secs(120),
+            firmware: None,
             #[cfg(test)]
             meddler: None,
         }
     }
 
-    /// What a target holds; `None` where a file of configuration is not there. Of [`Target::LatencyRequest`] it is what a
+    /// The same machine, whose firmware's settings are reached so.
+    #[must_use]
+    pub fn with_firmware(mut self, firmware: Option<Box<dyn Firmware>>) -> Machine {
+        self.firmware = firmware;
+        self
+    }
+
+    /// What settings of the firmware hold, now and after the next restart.
+    pub(super) fn held(&self, place: &FirmwarePlace) -> Result<Held, Trouble> {
+        firmware::held(self, place)
+    }
+
+    /// What a target holds, of settings of the firmware after the next restart; `None` where a file of configuration is not there. Of [`Target::LatencyRequest`] it is what a
     /// change that has not asked yet holds: every change asks for itself.
     pub fn read(&self, target: &Target) -> Result<Option<String>, Trouble> {
         match target {
@@ -76,6 +93,7 @@ impl Machine {
             Target::Service { name } => service::read(self, name).map(Some),
             Target::File { path } => file::read(self, path),
             Target::LatencyRequest => Ok(Some(NO_REQUEST.to_owned())),
+            Target::Firmware(place) => self.held(place).map(|it| Some(it.next)),
         }
     }
 
@@ -85,12 +103,16 @@ impl Machine {
         target: &Target,
         value: Option<&str>,
     ) -> Result<Option<String>, Trouble> {
+        let (looks, between) = match target {
+            Target::Firmware(_) => (firmware::LOOKS, firmware::BETWEEN_LOOKS),
+            _ => (LOOKS, BETWEEN_LOOKS),
+        };
         let mut found = self.read(target)?;
-        for _ in 0..LOOKS {
+        for _ in 0..looks {
             if same(target, found.as_deref(), value) {
                 break;
             }
-            std::thread::sleep(BETWEEN_LOOKS);
+            std::thread::sleep(between);
             found = self.read(target)?;
         }
         Ok(found)
@@ -106,22 +128,32 @@ impl Machine {
         permits::write(write)
     }
 
-    /// Writes a target. What is not permitted is never written, whoever asks.
-    pub(super) fn write(&self, target: &Target, to: Option<&str>) -> Result<(), Trouble> {
+    /// Writes a target; what its owner answered, where it has one that answers. What is not permitted is never written, whoever asks.
+    pub(super) fn write(
+        &self,
+        target: &Target,
+        to: Option<&str>,
+    ) -> Result<Option<String>, Trouble> {
         self.put(target, to, false)
     }
 
     /// Writes back what was recorded, bits that may only be cleared included.
     pub(super) fn write_back(&self, target: &Target, to: Option<&str>) -> Result<(), Trouble> {
-        self.put(target, to, true)
+        self.put(target, to, true).map(|_answer| ())
     }
 
-    fn put(&self, target: &Target, to: Option<&str>, sets: bool) -> Result<(), Trouble> {
+    fn put(
+        &self,
+        target: &Target,
+        to: Option<&str>,
+        sets: bool,
+    ) -> Result<Option<String>, Trouble> {
         permits::target(target)?;
         // What is written back may set bits that are only cleared otherwise, and may be empty.
         let permits = if sets { permits::recorded } else { permits::value };
         permits(target, to)?;
         let text = to.unwrap_or_default();
+        let mut answer = None;
         match target {
             Target::Control { path } => control::write(self, path, text),
             Target::Register { cpu, address, mask } => {
@@ -135,12 +167,15 @@ impl Machine {
             Target::LatencyRequest => {
                 Err(Trouble::new(target, "it is requested by a process of its own"))
             }
+            Target::Firmware(place) => {
+                firmware::write(self, place, text, sets).map(|words| answer = Some(words))
+            }
         }?;
         #[cfg(test)]
         if let Some(meddler) = self.meddler {
             meddler(self, target);
         }
-        Ok(())
+        Ok(answer)
     }
 
     /// Removes what a crash in the middle of a write left beside its place.
@@ -185,6 +220,7 @@ pub(super) fn same(target: &Target, one: Option<&str>, other: Option<&str>) -> b
             bits(one).is_some() && bits(one) == bits(other)
         }
         Target::File { .. } => one == other,
+        Target::Firmware(place) => place.is_same(one, other),
         Target::Affinity { .. } => same_list(one, other),
         Target::Control { path } if path.ends_with("_list") => same_list(one, other),
         Target::Control { .. } | Target::Service { .. } | Target::LatencyRequest => {

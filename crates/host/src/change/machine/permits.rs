@@ -52,6 +52,7 @@ pub(super) fn target(target: &Target) -> Result<(), Trouble> {
         }
         Target::Service { name } if !service::is_name(name) => refused("is no name of a service"),
         Target::File { path } => file::permits(path),
+        Target::Firmware(place) => place.refusal().map_or(Ok(()), refused),
         Target::Control { .. }
         | Target::Affinity { .. }
         | Target::Service { .. }
@@ -79,6 +80,7 @@ pub(super) fn value(target: &Target, value: Option<&str>) -> Result<(), Trouble>
         Target::LatencyRequest => {
             value == NO_REQUEST || value.parse::<i32>().is_ok_and(|it| it >= 0)
         }
+        Target::Firmware(place) => place.values(value).is_some(),
     };
     if is_fit {
         Ok(())
@@ -125,6 +127,26 @@ mod tests {
         assert!(!is_permitted(register(0x19a, 0), "0x14", "0x0"));
         assert!(!is_permitted(register(0x1a0, 0x1), "0x1", "0x0"));
         assert!(!is_permitted(register(0x19a, 0x1f), "0x14", "zero"));
+    }
+
+    #[test]
+    fn of_the_firmware_only_listed_settings_are_written_and_only_with_all_their_values() {
+        let place = |settings: &str, names: &[&str]| {
+            Target::Firmware(facts::change::FirmwarePlace {
+                controller: "https://bmc7".to_owned(),
+                bios: "/redfish/v1/Systems/1/Bios".to_owned(),
+                settings: settings.to_owned(),
+                names: names.iter().map(|it| (*it).to_owned()).collect(),
+            })
+        };
+        let settings = "/redfish/v1/Systems/1/Bios/Settings";
+        let (off, on) = (r#"{"ProcTurbo": "Disabled"}"#, r#"{"ProcTurbo": "Enabled"}"#);
+        assert!(is_permitted(place(settings, &["ProcTurbo"]), off, on));
+        assert!(!is_permitted(place("/login", &["ProcTurbo"]), off, on));
+        assert!(!is_permitted(place(settings, &["ProcTurbo", "SysProfile"]), off, on));
+        let password = r#"{"AdminPassword": "x"}"#;
+        assert!(!is_permitted(place(settings, &["AdminPassword"]), password, password));
+        assert!(!is_permitted(place(settings, &["ProcTurbo"]), off, "{}"));
     }
 
     #[test]
