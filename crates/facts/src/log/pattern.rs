@@ -78,22 +78,34 @@ struct Index {
 
 const HASH_BITS: u32 = 19;
 
+/// Of the hash, by which uses of an anchor are counted.
+const COUNT_BITS: u32 = 16;
+
 impl Index {
     fn new() -> Index {
         let wordings = kinds().flat_map(|kind| kind.wordings.iter().map(move |it| (kind, *it)));
         let patterns: Vec<Pattern> =
             wordings.map(|(kind, (kernels, text))| Pattern::new(kind, kernels, text)).collect();
-        let anchors: Vec<Vec<u32>> = patterns.iter().map(Pattern::anchors).collect();
-        let mut n_uses = vec![0_u16; 1 << HASH_BITS];
-        for gram in anchors.iter().flatten() {
-            n_uses[hash(*gram)] += 1;
+        let mut grams = Vec::with_capacity(patterns.iter().map(|it| it.n_letters).sum());
+        let mut anchors = Vec::with_capacity(patterns.len());
+        for pattern in &patterns {
+            let begin = grams.len();
+            pattern.add_anchors(&mut grams);
+            anchors.push(begin..grams.len());
+        }
+        // Few enough counts for the cache: each page that is touched costs as much as many wordings.
+        let count_of = |gram: u32| hash(gram) >> (HASH_BITS - COUNT_BITS);
+        let mut n_uses = vec![0_u16; 1 << COUNT_BITS];
+        for gram in &grams {
+            n_uses[count_of(*gram)] += 1;
         }
         let bits = Box::new([0; 1 << (HASH_BITS - 6)]);
         let mut index = Index { patterns, bits, anchored: HashMap::new() };
         OF_LOGS.iter().for_each(|it| index.set(*it));
-        for (at, anchors) in anchors.iter().enumerate() {
+        for (at, anchors) in anchors.into_iter().enumerate() {
             // The rarest of the table is rare in a log as well.
-            if let Some(anchor) = anchors.iter().min_by_key(|gram| n_uses[hash(**gram)]) {
+            if let Some(anchor) = grams[anchors].iter().min_by_key(|gram| n_uses[count_of(**gram)])
+            {
                 index.set(*anchor);
                 index.anchored.entry(*anchor).or_default().push(at);
             }
@@ -162,23 +174,15 @@ impl Pattern {
         Pattern { kind, kernels, pieces, n_letters }
     }
 
-    /// Four bytes after each other that a message of this wording has to hold: those without a blank where there are some,
-    /// because a log may have several blanks for one.
-    fn anchors(&self) -> Vec<u32> {
-        let (mut all, mut whole) = (Vec::new(), Vec::new());
-        for piece in &self.pieces {
-            let mut gram = 0;
-            let mut n_without_blank = 0;
-            for (at, byte) in piece.literal().bytes().enumerate() {
-                gram = add(gram, byte);
-                n_without_blank = if byte == b' ' { 0 } else { n_without_blank + 1 };
-                if at + 1 >= GRAM {
-                    let anchors = if n_without_blank >= GRAM { &mut whole } else { &mut all };
-                    anchors.push(gram);
-                }
+    /// Adds the anchors of this wording: four bytes after each other that a message of it has to hold, those without a blank where there
+    /// are some, because a log may have several blanks for one.
+    fn add_anchors(&self, grams: &mut Vec<u32>) {
+        let begin = grams.len();
+        for is_whole in [true, false] {
+            if grams.len() == begin {
+                self.pieces.iter().for_each(|it| add_anchors_of(it.literal(), is_whole, grams));
             }
         }
-        if whole.is_empty() { all } else { whole }
     }
 
     /// The amount, `None` inside where the wording has none; `None` where `message` is not of this wording.
@@ -218,6 +222,19 @@ impl Pattern {
             }
         }
         Some(amount)
+    }
+}
+
+/// Adds all anchors of a literal, or those without a blank alone.
+fn add_anchors_of(literal: &str, is_whole: bool, grams: &mut Vec<u32>) {
+    let mut gram = 0;
+    let mut n_without_blank = 0;
+    for (at, byte) in literal.bytes().enumerate() {
+        gram = add(gram, byte);
+        n_without_blank = if byte == b' ' { 0 } else { n_without_blank + 1 };
+        if at + 1 >= GRAM && (n_without_blank >= GRAM || !is_whole) {
+            grams.push(gram);
+        }
     }
 }
 
@@ -278,7 +295,12 @@ mod tests {
 
     #[test]
     fn every_wording_has_an_anchor() {
-        let bare = INDEX.patterns.iter().filter(|it| it.anchors().is_empty());
+        let has_none = |it: &&Pattern| {
+            let mut grams = Vec::new();
+            it.add_anchors(&mut grams);
+            grams.is_empty()
+        };
+        let bare = INDEX.patterns.iter().filter(has_none);
         assert_eq!(bare.map(|it| it.kind.id).collect::<Vec<_>>(), [""; 0]);
     }
 

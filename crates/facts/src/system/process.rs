@@ -39,14 +39,16 @@ impl Process {
     pub fn parse(text: &str) -> Result<Process, Expected> {
         const STAT: Expected = Expected("a line like `1 (init) S 0 ...`");
         let (pid, rest) = text.split_once(" (").ok_or(STAT)?;
-        let (name, rest) = rest.rsplit_once(") ").ok_or(STAT)?;
+        let (name, rest) = split_name(rest).ok_or(STAT)?;
         let pid: u32 = pid.trim().parse().map_err(|_| STAT)?;
         let mut fields = rest.split_ascii_whitespace();
-        // After the name: state ppid pgrp session tty_nr tpgid flags; the start is field 22 of the line.
+        // After the name: state ppid pgrp session tty_nr tpgid flags; utime and stime are fields 14 and 15 of the line, the start is
+        // field 22, the processor field 39. Machines have thousands of threads, so each field is looked for once.
         let is_running = fields.next() == Some("R");
         let parent = fields.next().and_then(|it| it.parse().ok()).ok_or(STAT)?;
         let flags: u64 = fields.nth(4).and_then(|it| it.parse().ok()).ok_or(STAT)?;
-        let started = fields.nth(12).and_then(|it| it.parse::<u64>().ok());
+        let cpu_time = time_of([fields.nth(4), fields.next()]);
+        let started = fields.nth(6).and_then(|it| it.parse::<u64>().ok());
         let started = started.and_then(|ticks| ticks.checked_mul(USER_TICK_NS));
         let started = started.map(Duration::from_nanos);
         let path = || format!("/proc/{pid}/stat");
@@ -57,11 +59,32 @@ impl Process {
             is_kernel_thread: flags & PF_KTHREAD != 0,
             started: started
                 .ok_or_else(|| Missing::malformed(path(), text, "a start time in field 22")),
-            cpu_time: cpu_time(text)
+            cpu_time: cpu_time
                 .map_err(|Expected(expected)| Missing::malformed(path(), text, expected)),
-            running_on: is_running.then(|| last_cpu(text).ok()).flatten(),
+            running_on: is_running.then(|| fields.nth(16).and_then(|it| it.parse().ok())).flatten(),
         })
     }
+}
+
+/// What is before and after the last `) `, which ends the name: all fields after it are numbers.
+fn split_name(text: &str) -> Option<(&str, &str)> {
+    let mut before = text;
+    loop {
+        let end = before.rfind(')')?;
+        if let Some(rest) = text[end + 1..].strip_prefix(' ') {
+            return Some((&text[..end], rest));
+        }
+        before = &text[..end];
+    }
+}
+
+/// The sum of utime and stime in ticks of USER_HZ.
+fn time_of(fields: [Option<&str>; 2]) -> Result<Duration, Expected> {
+    const TIMES: Expected = Expected("a line with times in fields 14 and 15");
+    let [user, system] = fields.map(|it| it.and_then(|it| it.parse::<u64>().ok()));
+    let (user, system) = (user.ok_or(TIMES)?, system.ok_or(TIMES)?);
+    let ticks = user.checked_add(system).and_then(|it| it.checked_mul(USER_TICK_NS));
+    ticks.map(Duration::from_nanos).ok_or(TIMES)
 }
 
 impl Process {
@@ -104,20 +127,16 @@ pub fn run_time(text: &str) -> Result<Duration, Expected> {
 
 /// Parses the time a process has run on a CPU from /proc/PID/stat: utime and stime, fields 14 and 15, in ticks of USER_HZ.
 pub fn cpu_time(text: &str) -> Result<Duration, Expected> {
-    const TIMES: Expected = Expected("a line with times in fields 14 and 15");
-    let (_, rest) = text.rsplit_once(") ").ok_or(TIMES)?;
+    let (_, rest) = split_name(text).unwrap_or_default();
     // Behind the name comes field 3.
     let mut fields = rest.split_ascii_whitespace().skip(14 - 3);
-    let mut next = || fields.next().and_then(|it| it.parse::<u64>().ok());
-    let (user, system) = (next().ok_or(TIMES)?, next().ok_or(TIMES)?);
-    let ticks = user.checked_add(system).and_then(|it| it.checked_mul(USER_TICK_NS));
-    ticks.map(Duration::from_nanos).ok_or(TIMES)
+    time_of([fields.next(), fields.next()])
 }
 
 /// Parses the CPU that a process runs or last ran on from /proc/PID/stat: `processor`, field 39.
 pub fn last_cpu(text: &str) -> Result<u32, Expected> {
     const CPU: Expected = Expected("a line with a CPU in field 39");
-    let (_, rest) = text.rsplit_once(") ").ok_or(CPU)?;
+    let (_, rest) = split_name(text).ok_or(CPU)?;
     rest.split_ascii_whitespace().nth(39 - 3).and_then(|it| it.parse().ok()).ok_or(CPU)
 }
 
@@ -129,6 +148,16 @@ mod tests {
     fn a_name_may_hold_parentheses_and_spaces() {
         let process = Process::parse("7 (a) b) S 1 1 1 0 -1 4194560 100").unwrap();
         assert_eq!((process.name.as_str(), process.is_kernel_thread), ("a) b", false));
+    }
+
+    #[test]
+    fn the_last_parenthesis_before_a_space_ends_the_name() {
+        for name in ["", "a", ")", "(", "a)b", "a) S 1 2", "a )", ") ) ("] {
+            let line = format!("7 ({name}) S 1 1 1 0 -1 4194560 100");
+            assert_eq!(Process::parse(&line).unwrap().name, name);
+            assert_eq!(line.rsplit_once(") "), split_name(&line));
+        }
+        assert_eq!(split_name("7 (a)"), None);
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub(crate) struct MetricsOptions {
     #[arg(long, value_name = "FILE")]
     textfile: Option<PathBuf>,
     /// Probe how fast an idle CPU of each package is: fullclock_speed_ratio. Keeps the first idle CPU busy for 50 ms, and where it runs
-    /// below the nominal clock two more, of which the middle one counts
+    /// 3 % below the nominal clock two more, of which the middle one counts
     #[arg(long)]
     speed_probe: bool,
     /// Add series of each CPU: some 10 for each
