@@ -85,6 +85,14 @@ impl Disk {
         Ok(disk)
     }
 
+    /// Another one that holds the same.
+    pub fn copy(&self) -> Result<Self> {
+        let disk = Self { folder: tempfile::tempdir().context("cannot make a folder for a disk")? };
+        std::fs::copy(self.path(), disk.path())
+            .with_context(|| format!("cannot copy {}", self.path().display()))?;
+        Ok(disk)
+    }
+
     /// The file that an emulator takes for the disk.
     #[must_use]
     pub fn path(&self) -> PathBuf {

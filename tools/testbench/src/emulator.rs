@@ -93,9 +93,27 @@ pub(crate) struct Ended {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Patience {
     /// Until its guest sends the first byte of its transcript; `None` is as long as any step may take.
-    pub(crate) to_boot: Option<Duration>,
+    pub(crate) to_boot: Option<Limit>,
     /// From one step's output to the next, and from the last to the end.
     pub(crate) a_step: Duration,
+}
+
+/// How long a boot may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Limit {
+    /// So long.
+    Passed(Duration),
+    /// As long as its emulator has not used so much CPU time. The clock of a guest that counts its instructions stands still while others
+    /// have this machine's CPUs: how long it takes says nothing of the guest.
+    Used(Duration),
+}
+
+impl Limit {
+    fn of(self) -> Duration {
+        match self {
+            Limit::Passed(limit) | Limit::Used(limit) => limit,
+        }
+    }
 }
 
 /// How often a guest's transcript is looked at.
@@ -169,8 +187,13 @@ pub(crate) fn run(mut command: Command, guest: &Guest, patience: Patience) -> Re
             asked = Instant::now();
         }
         stall = stall.or_else(|| guest.stall());
-        let limit = patience.to_boot.filter(|_| n_sent == 0).unwrap_or(patience.a_step);
-        if since.elapsed() >= limit || stall.is_some() {
+        let limit = patience.to_boot.filter(|_| n_sent == 0);
+        let is_over = match limit.unwrap_or(Limit::Passed(patience.a_step)) {
+            Limit::Passed(limit) => since.elapsed() >= limit,
+            Limit::Used(limit) => cpu_time(child.id()) >= limit,
+        };
+        // One that uses nothing waits, and not for ever.
+        if is_over || since.elapsed() >= patience.a_step || stall.is_some() {
             break None;
         }
     };
@@ -183,8 +206,8 @@ pub(crate) fn run(mut command: Command, guest: &Guest, patience: Patience) -> Re
         if let Some(words) = stall {
             bail!(LostKernel::Stuck { program, words });
         }
-        if let (0, Some(within)) = (n_sent, patience.to_boot) {
-            bail!(LostKernel::NoBoot { program, within });
+        if let (0, Some(limit)) = (n_sent, patience.to_boot) {
+            bail!(LostKernel::NoBoot { program, within: limit.of() });
         }
         let limit = patience.a_step.as_secs();
         bail!(
@@ -255,13 +278,24 @@ mod tests {
     #[test]
     fn a_guest_that_sends_nothing_has_not_booted_and_one_that_did_goes_on() {
         let folder = tempfile::tempdir().unwrap();
-        let patience = Patience { to_boot: Some(Duration::ZERO), a_step: MINUTE };
+        let patience = Patience { to_boot: Some(Limit::Passed(Duration::ZERO)), a_step: MINUTE };
         let error = run(shell("exec sleep 1000"), &guest(folder.path()), patience).unwrap_err();
         assert_eq!(error.to_string(), "the guest of sh did not boot in 0 s");
         assert!(error.is::<LostKernel>());
         fs::write(guest(folder.path()).results(), "step").unwrap();
         let ended = run(shell("sleep 1.5; exit 4"), &guest(folder.path()), patience).unwrap();
         assert_eq!(ended.status.code(), Some(4));
+    }
+
+    #[test]
+    fn a_guest_whose_clock_is_counted_may_take_as_long_as_others_have_the_cpus() {
+        let folder = tempfile::tempdir().unwrap();
+        let limit = Duration::from_millis(200);
+        let patience = Patience { to_boot: Some(Limit::Used(limit)), a_step: MINUTE };
+        let ended = run(shell("sleep 2.5; exit 6"), &guest(folder.path()), patience).unwrap();
+        assert_eq!(ended.status.code(), Some(6));
+        let error = run(shell("while :; do :; done"), &guest(folder.path()), patience).unwrap_err();
+        assert!(error.is::<LostKernel>(), "{error:#}");
     }
 
     #[test]
@@ -282,7 +316,7 @@ mod tests {
             format!("[ 0.4] RETBleed: WARNING\n{words}\n2-..."),
         )
         .unwrap();
-        let patience = Patience { to_boot: Some(MINUTE), a_step: MINUTE };
+        let patience = Patience { to_boot: Some(Limit::Passed(MINUTE)), a_step: MINUTE };
         let error = run(shell("exec sleep 1000"), &guest(folder.path()), patience).unwrap_err();
         let text = format!("the kernel of the guest of sh stands still: {words}");
         assert_eq!((error.to_string(), error.is::<LostKernel>()), (text, true));
@@ -294,7 +328,7 @@ mod tests {
         let ends_with = |words: &str| {
             fs::write(guest(folder.path()).console(), format!("{words}\n[ 9.0] CPU: 2 PID: 0\n"))
                 .unwrap();
-            let patience = Patience { to_boot: Some(MINUTE), a_step: MINUTE };
+            let patience = Patience { to_boot: Some(Limit::Passed(MINUTE)), a_step: MINUTE };
             run(shell("exit 0"), &guest(folder.path()), patience)
         };
         for words in

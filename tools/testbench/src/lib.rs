@@ -35,5 +35,5 @@ pub use bmc::Pace;
 pub use bochs::{Bochs, Msr};
 pub use boot::{Boot, Disk, Emulator, Init, Step};
 pub use kernel::Flavour;
-pub use qemu::{Bmc, Forward, GUEST_ADDRESS, Qemu};
+pub use qemu::{Bmc, Clock, Forward, GUEST_ADDRESS, Qemu};
 pub use transcript::{StepOutput, Transcript};

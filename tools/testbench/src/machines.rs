@@ -9,7 +9,7 @@ use crate::bmc::Pace;
 use crate::bochs::{Bochs, Msr};
 use crate::boot::{Boot, Disk, Emulator, Init};
 use crate::kernel::Flavour;
-use crate::qemu::{Bmc, Forward, Qemu};
+use crate::qemu::{Bmc, Clock, Forward, Qemu};
 
 /// A machine of the bench.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +22,8 @@ pub struct Machine {
     pub boot: fn() -> Boot,
 }
 
-/// Every machine of the bench but [`lasting`] and [`with_systemd`], which need a disk, and [`watched`], which may need a port.
+/// Every machine of the bench but [`lasting`], [`with_systemd`] and [`paced`], which need a disk, and [`watched`] and [`clocked`], which may
+/// need ports.
 pub const MACHINES: &[Machine] = &[
     Machine {
         name: "sound",
@@ -80,6 +81,7 @@ const POWER_MODULES: [&str; 4] =
 /// The device asks for the checksum by its name, which no list of what needs what has.
 const WIRE_MODULES: [&str; 6] =
     ["crc32_generic", "dummy", "ib_uverbs", "rdma_rxe", "sch_netem", "veth"];
+const NETWORK_MODULES: [&str; 2] = ["virtio_pci", "virtio_net"];
 const BMC_MODULES: [&str; 3] = ["ipmi_si", "ipmi_devintf", "ipmi_watchdog"];
 
 /// Two CPUs with P-states and C-states, a BMC that interrupts, nothing on the boot line.
@@ -170,6 +172,23 @@ pub fn lasting(disk: &Disk) -> Boot {
     }
 }
 
+/// [`lasting`] with one CPU and without P-states, whose every instruction takes 2^`instruction_ns_log2` ns: each boot has the same speed, on
+/// whatever machine and next to whatever else; one with 1 more is held to half of it. Its firmware has this version.
+#[must_use]
+pub fn paced(disk: &Disk, firmware_version: &'static str, instruction_ns_log2: u8) -> Boot {
+    let mut boot = lasting(disk);
+    boot.modules.retain(|it| !POWER_MODULES.contains(it));
+    if let Emulator::Qemu(machine) = &mut boot.emulator {
+        machine.power_states = false;
+        machine.n_cpus = 1;
+        machine.firmware_version = Some(firmware_version);
+        machine.clock = Clock::Counted { instruction_ns_log2 };
+    }
+    // Tests of ciphers wait for each other.
+    boot.kernel_arguments.push("cryptomgr.notests".to_owned());
+    boot
+}
+
 /// [`lasting`] with systemd as its first process, and registers at hand.
 #[must_use]
 pub fn with_systemd(disk: &Disk) -> Boot {
@@ -188,12 +207,27 @@ pub fn watched(network: Option<Forward>) -> Boot {
     if let Emulator::Qemu(machine) = &mut boot.emulator {
         let pace = Some(Pace::Fixed(Duration::from_millis(20)));
         machine.bmc = Some(Bmc { interrupt: false, pace });
-        machine.network = network;
+        machine.forwards = network.into_iter().collect();
     }
     if network.is_some() {
-        boot.modules.extend(["virtio_pci", "virtio_net"]);
+        boot.modules.extend(NETWORK_MODULES);
     }
     Boot { has_config: true, runs_alone: true, ..boot }
+}
+
+/// A CPU with P-states whose every instruction takes 2^`instruction_ns_log2` ns, so that one with 2 more is four times as slow, on
+/// whatever machine and next to whatever else. Programs of this machine look at it from outside.
+#[must_use]
+pub fn clocked(instruction_ns_log2: u8, forwards: Vec<Forward>) -> Boot {
+    // Its time-stamp counter counts what its clock does. C2 is a port that is read again and again, some instructions each time: only in C1 it
+    // sleeps, and its time goes on as this machine's does. Tests of ciphers wait for each other.
+    let arguments = ["tsc=reliable", "processor.max_cstate=1", "cryptomgr.notests"];
+    let clock = Clock::Counted { instruction_ns_log2 };
+    Boot {
+        kernel_arguments: arguments.map(str::to_owned).to_vec(),
+        modules: [&POWER_MODULES[..], &NETWORK_MODULES].concat(),
+        ..boot(Qemu { n_cpus: 1, forwards, clock, ..TWO_CPUS })
+    }
 }
 
 fn qemu(n_cpus: usize, power_states: bool, bmc: Bmc, kernel_arguments: &[&str]) -> Boot {
@@ -213,7 +247,9 @@ const TWO_CPUS: Qemu = Qemu {
     thermal_zone: false,
     bmc: None,
     disk: None,
-    network: None,
+    forwards: Vec::new(),
+    firmware_version: None,
+    clock: Clock::Real,
     poses_as_hardware: true,
 };
 

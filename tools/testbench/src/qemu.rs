@@ -18,11 +18,11 @@ use anyhow::{Context as _, Result};
 
 use crate::acpi;
 use crate::bmc::{Pace, SlowBmc};
-use crate::emulator::{self, Ended, Guest, LostKernel, Patience};
+use crate::emulator::{self, Ended, Guest, Limit, LostKernel, Patience};
 
 /// Five times what the longest boot takes, and at least twice what any step does, beside a compile on a machine with two CPUs.
-const PATIENCE: Patience =
-    Patience { to_boot: Some(Duration::from_secs(150)), a_step: Duration::from_secs(600) };
+const TO_BOOT: Duration = Duration::from_secs(150);
+const A_STEP: Duration = Duration::from_secs(600);
 
 /// How often a machine is booted whose kernel stands still or dies of a breakpoint, which is this emulator's doing.
 ///
@@ -51,10 +51,27 @@ pub struct Qemu {
     pub bmc: Option<Bmc>,
     /// The file behind its disk, `/dev/vda`, if there is one.
     pub disk: Option<PathBuf>,
-    /// The network card, `eth0`, if there is one.
-    pub network: Option<Forward>,
+    /// The ports that the network card, `eth0`, has; without any there is no card.
+    pub forwards: Vec<Forward>,
+    /// The version that its firmware gives itself; without, that of the emulator's.
+    pub firmware_version: Option<&'static str>,
+    /// What its time passes with.
+    pub clock: Clock,
     /// Whether the machine passes for a real one, in CPUID as in the names its firmware gives.
     pub poses_as_hardware: bool,
+}
+
+/// What the time of a guest passes with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Clock {
+    /// The time of this machine: a guest that waits for its CPUs finds that they were taken from it.
+    Real,
+    /// Its instructions, and this machine's time where all of its CPUs sleep: a guest has the same speed whatever else this machine does. For
+    /// machines of one CPU: two take turns, and while the second waits to be called by the first, a boot does not come to its end.
+    Counted {
+        /// How many nanoseconds of its time an instruction takes, as a power of two.
+        instruction_ns_log2: u8,
+    },
 }
 
 /// A port of a guest at [`GUEST_ADDRESS`] that programs of this machine reach, and nobody else. The guest reaches nothing.
@@ -102,7 +119,11 @@ impl Qemu {
         if let Some(bmc) = self.bmc {
             command.args(bmc.arguments(slow_bmc.as_ref().map(SlowBmc::port)));
         }
-        emulator::run(command, guest, PATIENCE)
+        let to_boot = match self.clock {
+            Clock::Real => Limit::Passed(TO_BOOT),
+            Clock::Counted { .. } => Limit::Used(TO_BOOT),
+        };
+        emulator::run(command, guest, Patience { to_boot: Some(to_boot), a_step: A_STEP })
     }
 
     /// Four serial ports: the console, the transcript, and two whose scratch registers hold the
@@ -119,14 +140,26 @@ impl Qemu {
             backend
         };
         option("-machine", "q35".into());
-        option("-accel", "tcg,thread=multi".into());
+        match self.clock {
+            Clock::Real => option("-accel", "tcg,thread=multi".into()),
+            // Instructions are counted by one thread only (docs/system/invocation, "-icount").
+            Clock::Counted { instruction_ns_log2 } => {
+                option("-accel", "tcg,thread=single".into());
+                option("-icount", format!("shift={instruction_ns_log2},sleep=on").into());
+            }
+        }
+        if let Some(version) = self.firmware_version {
+            option("-smbios", format!("type=0,vendor=Bench,version={version}").into());
+        }
         if self.poses_as_hardware {
             option("-cpu", format!("{},-hypervisor", self.cpu_model).into());
             option("-smbios", "type=1,manufacturer=Bench,product=Emulated server".into());
         } else {
             option("-cpu", self.cpu_model.into());
         }
-        option("-smp", self.n_cpus.to_string().into());
+        // The table of P-states is of two CPUs, whether they are there or not.
+        let n_possible = if self.power_states { self.n_cpus.max(2) } else { self.n_cpus };
+        option("-smp", format!("{},maxcpus={n_possible}", self.n_cpus).into());
         option("-m", "512".into());
         option("-kernel", guest.kernel.clone().into());
         option("-initrd", guest.initramfs.clone().into());
@@ -147,9 +180,11 @@ impl Qemu {
             drive.push(disk);
             option("-drive", drive);
         }
-        if let Some(Forward { from, to }) = self.network {
-            let backend = format!("user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{from}-:{to}");
-            option("-netdev", backend.into());
+        if !self.forwards.is_empty() {
+            let port =
+                |Forward { from, to }: &Forward| format!(",hostfwd=tcp:127.0.0.1:{from}-:{to}");
+            let ports: String = self.forwards.iter().map(port).collect();
+            option("-netdev", format!("user,id=net,restrict=on{ports}").into());
             // It boots from elsewhere: the card needs no firmware.
             option("-device", "virtio-net-pci,netdev=net,romfile=".into());
         }

@@ -1,7 +1,7 @@
 //! `fullclock bmc` as a user meets it, and what audits and captures make of a controller that the configuration names.
 
 use crate::support::web_server::{Answer, WebServer};
-use crate::support::{fullclock, is_of, printed, refusal};
+use crate::support::{fullclock, is_of, printed, refusal, unwrapped};
 use serde_json::{Value, json};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -68,11 +68,6 @@ impl Controller {
     }
 }
 
-/// The text in one line, however wide its lines are.
-fn words(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 fn harmless(output: &Output) {
     let said = [&output.stdout[..], &output.stderr].concat();
     let said = String::from_utf8_lossy(&said);
@@ -127,7 +122,7 @@ fn resource(path: &str, head: &str) -> Option<Value> {
 #[test]
 fn a_controller_says_what_limits_what_throttles_and_what_it_took_so_long_for() {
     let controller = Controller::start(Duration::ZERO);
-    let said = words(&controller.printed(&["--bios"]));
+    let said = unwrapped(&controller.printed(&["--bios"]));
     assert!(said.starts_with("fullclock bmc It holds"), "{said}");
     assert!(
         said.contains(
@@ -173,8 +168,7 @@ fn an_audit_and_a_capture_ask_a_controller_that_the_configuration_names_and_no_o
     let config = controller.configured();
     let audit = fullclock(&["--config", &config, "audit", "-q"]).output().unwrap();
     harmless(&audit);
-    let said =
-        String::from_utf8_lossy(&audit.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = unwrapped(&String::from_utf8_lossy(&audit.stdout));
     assert!(
         said.contains("the management controller calls processor CPU.Socket.1 throttled"),
         "{said}"
@@ -191,7 +185,7 @@ fn an_audit_and_a_capture_ask_a_controller_that_the_configuration_names_and_no_o
         "{text}"
     );
     let file = controller.file("a.host", &text, 0o600);
-    let again = words(&printed(&["audit", "--host", &file, "-q"]));
+    let again = unwrapped(&printed(&["audit", "--host", &file, "-q"]));
     assert!(again.contains("CPU.Socket.1 throttled"), "{again}");
     let n_asked = controller.server.heads().len();
     printed(&["--no-config", "audit", "-q"]);
@@ -222,8 +216,7 @@ fn what_makes_no_sense_is_refused_with_what_to_do_and_without_the_secret() {
         (&["--root", "/"], "`--redfish URL` names another's"),
     ] {
         let arguments = [&["bmc", "--no-config"], arguments].concat();
-        let said = refusal(&arguments);
-        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = unwrapped(&refusal(&arguments));
         assert!(said.contains(why) && !said.contains(SECRET), "{arguments:?}: {said}");
     }
 }

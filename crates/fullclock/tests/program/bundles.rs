@@ -1,6 +1,6 @@
 //! Bundles that strangers made, and captures that are to be sent to strangers, by the built binary.
 
-use crate::support::{fullclock, is_of, printed, refusal};
+use crate::support::{fullclock, is_of, printed, refusal, unwrapped};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -32,8 +32,7 @@ fn a_boot_line_of_megabytes_is_refused_with_its_length_and_not_printed() {
     let cpus = ["online", "present"].map(|it| format!("sys/devices/system/cpu/{it}"));
     let host = tree(&[(&*cpus[0], "0-3\n"), (&*cpus[1], "0-3\n"), ("proc/cmdline", &line)]);
     for arguments in [&["-v"][..], &["--json"]] {
-        let said = printed(&[arguments, &["--root", text(host.path())]].concat());
-        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = unwrapped(&printed(&[arguments, &["--root", text(host.path())]].concat()));
         assert!(said.contains("it has 2500000 bytes, the limit for this file is 36864"), "{said}");
         assert!(said.len() < 64 << 10, "{} bytes", said.len());
     }
@@ -154,8 +153,7 @@ fn a_capture_on_a_full_disk_leaves_nothing() {
 
 #[test]
 fn the_help_of_a_capture_says_what_it_contains() {
-    let help = printed(&["capture", "--help"]);
-    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    let help = unwrapped(&printed(&["capture", "--help"]));
     for part in ["names, states and control groups of all processes", "boot line", "mode 0600"] {
         assert!(help.contains(part), "{part}: {help}");
     }

@@ -1,6 +1,6 @@
 //! `fullclock net` as a user meets it.
 
-use crate::support::{fullclock, is_of, printed, refusal};
+use crate::support::{fullclock, is_of, printed, refusal, unwrapped};
 use serde_json::Value;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -97,11 +97,6 @@ fn json(arguments: &[&str], schema: &str) -> Value {
     let value: Value = serde_json::from_str(&printed(arguments)).unwrap();
     is_of(schema, &value);
     value
-}
-
-/// Lines are wrapped where they are too long.
-fn unwrapped(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]

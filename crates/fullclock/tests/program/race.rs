@@ -1,7 +1,7 @@
 //! `fullclock race` and `fullclock agent`: nodes of this machine, agents that listen, and what is lost and found again.
 
 use crate::support::group::Group;
-use crate::support::{found, fullclock, install_script, is_of, printed, refusal};
+use crate::support::{found, fullclock, install_script, is_of, printed, refusal, unwrapped};
 use lab::known::Known;
 use lab::race::Summing;
 use lab::race::protocol::PROTOCOL;
@@ -564,8 +564,7 @@ mod alone {
             println!("skipped: {said}");
             return;
         }
-        let text = String::from_utf8(output.stdout).unwrap();
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = unwrapped(&String::from_utf8(output.stdout).unwrap());
         let cause = "b's server is throttled by a CPU quota: 0.1 CPUs in 100 ms, in ";
         assert!(text.contains(cause) && text.contains("; raise the quota of "), "{text}");
         assert!(!text.contains("the disk is slower"), "{text}");

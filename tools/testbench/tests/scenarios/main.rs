@@ -5,6 +5,7 @@
 
 mod absence;
 mod audit;
+mod baseline;
 mod boot_parts;
 mod boots;
 mod cases;

@@ -3,7 +3,7 @@
 mod copies;
 pub(crate) mod engine;
 
-use crate::support::{fullclock, is_of, printed, refusal};
+use crate::support::{fullclock, is_of, printed, refusal, unwrapped};
 use engine::Answering;
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ fn an_engine_is_asked_and_the_bios_that_explains_slow_machines_is_named() {
     let lines: Vec<&str> = said.lines().collect();
     assert!(lines[0].starts_with("fullclock fleet: 120 machines of http://127.0.0.1:"), "{said}");
     assert!(lines[1].starts_with("13 of 120 machines are slower than their peers."), "{said}");
-    let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = unwrapped(&said);
     assert!(words.contains("12 of 12 machines of CPU model Xeon 6130 with"), "{said}");
     assert!(
         words.contains("BIOS 12010303") && words.contains("run at 25 % of their peers"),

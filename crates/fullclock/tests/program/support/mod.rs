@@ -48,6 +48,11 @@ pub(crate) fn printed(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// A text in one line, however wide its lines are.
+pub(crate) fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// What it says when it refuses: the exit code is 2, and nothing is printed.
 pub(crate) fn refusal(arguments: &[&str]) -> String {
     let output = fullclock(arguments).output().unwrap();
