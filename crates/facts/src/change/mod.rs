@@ -166,7 +166,7 @@ pub enum Target {
     /// (Documentation/power/pm_qos_interface.rst).
     LatencyRequest,
     /// Settings of the firmware, which the management controller takes over Redfish and the next restart brings.
-    Firmware(FirmwarePlace),
+    Firmware(Box<FirmwarePlace>),
 }
 
 /// A register that may be written, and the bits that may be changed.

@@ -248,7 +248,7 @@ fn requested(redfish: &Redfish, bios: &Bios, pairs: &Pairs) -> Planned {
     let (from, to) = (place.text(&from), place.text(&to));
     let body = request_body(&to, bios.on_reset());
     let request = format!("the request is PATCH {place} {body}; `apply --redfish URL` sends it");
-    let write = Write::of(Target::Firmware(place), from, to);
+    let write = Write::of(Target::Firmware(Box::new(place)), from, to);
     let change = Change::of([write]).note(request);
     Ok(change.note(
         "a restart of the machine brings it; after that, `fullclock status --redfish URL` says whether the firmware took it",

@@ -132,12 +132,12 @@ mod tests {
     #[test]
     fn of_the_firmware_only_listed_settings_are_written_and_only_with_all_their_values() {
         let place = |settings: &str, names: &[&str]| {
-            Target::Firmware(facts::change::FirmwarePlace {
+            Target::Firmware(Box::new(facts::change::FirmwarePlace {
                 controller: "https://bmc7".to_owned(),
                 bios: "/redfish/v1/Systems/1/Bios".to_owned(),
                 settings: settings.to_owned(),
                 names: names.iter().map(|it| (*it).to_owned()).collect(),
-            })
+            }))
         };
         let settings = "/redfish/v1/Systems/1/Bios/Settings";
         let (off, on) = (r#"{"ProcTurbo": "Disabled"}"#, r#"{"ProcTurbo": "Enabled"}"#);
