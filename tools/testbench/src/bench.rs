@@ -66,9 +66,35 @@ impl Bench {
     /// as the host has CPUs, or one that has to run alone.
     /// Fetches the machine's kernel if it is not in the cache. An error shows the end of the console.
     pub fn run(&self, boot: &Boot, steps: &[Step]) -> Result<Transcript> {
-        let folder = tempfile::tempdir().context("cannot make a folder for the guest")?;
         // What it boots is made meanwhile as well: that takes as much of the host as running it.
         let _slots = Slots::take(boot.runs_alone);
+        self.run_beside(boot, steps)
+    }
+
+    /// Boots several machines at the same time and no others, each with its steps. `meanwhile` is called as they start, with what tells
+    /// how many of them have ended; returns what it did, and what each machine printed once all are off.
+    pub fn run_together<T>(
+        &self,
+        machines: &[(Boot, Vec<Step>)],
+        meanwhile: impl FnOnce(&dyn Fn() -> usize) -> T,
+    ) -> (T, Vec<Result<Transcript>>) {
+        let _slots = Slots::take(true);
+        thread::scope(|scope| {
+            let running: Vec<_> = machines
+                .iter()
+                .map(|(boot, steps)| scope.spawn(move || self.run_beside(boot, steps)))
+                .collect();
+            let done = meanwhile(&|| running.iter().filter(|it| it.is_finished()).count());
+            let ended = running
+                .into_iter()
+                .map(|it| it.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            (done, ended.collect())
+        })
+    }
+
+    /// Boots a machine for which there is leave.
+    fn run_beside(&self, boot: &Boot, steps: &[Step]) -> Result<Transcript> {
+        let folder = tempfile::tempdir().context("cannot make a folder for the guest")?;
         let started = Instant::now();
         let guest = self.prepare(boot, steps, folder.path())?;
         let console = || format!("the guest's console ends:\n{}\n", guest.last_words());

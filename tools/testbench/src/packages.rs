@@ -75,6 +75,7 @@ pub const PACKAGES: &[Package] = &[
     package("iproute2", "/usr/bin/rdma", "makes a guest's networks, and shapes them"),
     package("bpftool", "/usr/sbin/bpftool", "gives a guest another scheduler"),
     package("linux-perf", "/usr/bin/perf", "counts ticks in a guest, beside fullclock"),
+    package("prometheus", "/usr/bin/prometheus", "scrapes guests, for a report of their fleet"),
 ];
 
 impl Package {

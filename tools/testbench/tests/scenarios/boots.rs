@@ -266,6 +266,11 @@ pub(crate) fn bench(others: &[&str]) -> Bench {
     Bench::new(&programs).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
+/// The program under test, for this machine.
+pub(crate) fn program() -> String {
+    variable("FULLCLOCK_BINARY")
+}
+
 /// How often something is tried: a few times in each run, and at every point or many moments in a sweep.
 pub(crate) fn in_usual_and_sweep<T>(usual: T, sweep: T) -> T {
     if variable(LENGTH) == "sweep" { sweep } else { usual }

@@ -13,6 +13,7 @@ mod changes;
 mod clock_modulation;
 mod cpu_loop;
 mod experiments;
+mod fleet;
 mod governors;
 mod guide;
 mod idle_states;
