@@ -54,7 +54,7 @@ fn read(resource: &Resource) -> Redfish {
         processor.add_metrics(resource);
     }
     let (mut bios, _) = resource.bios();
-    bios.add_settings(resource);
+    bios.add_settings(resource, resource);
     assert!(bios.pending.is_empty(), "what is as it was waits for no restart");
     told.bios = Some(bios);
     told

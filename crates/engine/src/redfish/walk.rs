@@ -182,16 +182,7 @@ impl<'a> Walk<'a> {
                 self.push(What::ThermalMetrics, resource.link("ThermalMetrics"));
             }
             What::ThermalMetrics => self.told.temperatures.extend(resource.thermal_metrics()),
-            What::Bios => {
-                let (bios, settings) = resource.bios();
-                self.bios = Some(resource.clone());
-                let has_registry = self.wanted.change.is_some() && bios.registry.is_some();
-                self.told.bios = Some(bios);
-                self.push(What::BiosSettings, settings);
-                if has_registry {
-                    self.push(What::Registries, self.told.service.registries.clone());
-                }
-            }
+            What::Bios => self.bios(resource),
             What::BiosSettings => {
                 if let (Some(bios), Some(own)) = (&mut self.told.bios, &self.bios) {
                     bios.add_settings(own, resource);
@@ -260,6 +251,17 @@ impl<'a> Walk<'a> {
         self.told.system = system;
     }
 
+    fn bios(&mut self, resource: &Resource) {
+        let (bios, settings) = resource.bios();
+        self.bios = Some(resource.clone());
+        let has_registry = self.wanted.change.is_some() && bios.registry.is_some();
+        self.told.bios = Some(bios);
+        self.push(What::BiosSettings, settings);
+        if has_registry {
+            self.push(What::Registries, self.told.service.registries.clone());
+        }
+    }
+
     /// The registry of the firmware's settings among all others.
     fn registries(&mut self, resource: &Resource) {
         let name = self.told.bios.as_ref().and_then(|it| it.registry.clone()).unwrap_or_default();
@@ -267,7 +269,7 @@ impl<'a> Walk<'a> {
         let found: Vec<Link> = links.filter(|it| is_registry(it, &name)).collect();
         match found.into_iter().next() {
             None => {
-                self.unknown(What::Registry.name(), format!("the service has no registry {name}"))
+                self.unknown(What::Registry.name(), format!("the service has no registry {name}"));
             }
             found => self.push(What::RegistryFile, found),
         }

@@ -78,6 +78,7 @@ fn fault(controls: &Controls, write: &Write) -> Option<String> {
             let is_within = register.is_some_and(|it| mask & !it.mask == 0);
             (!is_within).then(|| format!("writes {address:#x}"))
         }
+        Target::Firmware(place) => place.refusal().map(str::to_owned),
         Target::Affinity { .. }
         | Target::Service { .. }
         | Target::LatencyRequest

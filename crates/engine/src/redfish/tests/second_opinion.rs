@@ -1,4 +1,6 @@
 //! The same services, read by sushy (OpenStack's library for Redfish): what both read has to be equal.
+#![expect(clippy::disallowed_methods, reason = "the other one is another program")]
+#![expect(clippy::print_stdout, reason = "how much was compared")]
 
 use super::*;
 use serde_json::{Value, json};

@@ -77,7 +77,7 @@ impl Controller {
     }
 }
 
-fn object(value: Value) -> Map<String, Value> {
+fn object(value: &Value) -> Map<String, Value> {
     value.as_object().unwrap().clone()
 }
 
@@ -103,7 +103,7 @@ impl State {
                     { "AttributeName": "PowerRegulator", "ReadOnly": false, "Value": values(&["DynamicPowerSavings", "OsControl"]) }] }),
             ),
         };
-        State { mood: Mood::Takes, now: object(now), next: Map::new(), registry }
+        State { mood: Mood::Takes, now: object(&now), next: Map::new(), registry }
     }
 }
 

@@ -43,13 +43,13 @@ impl Bench {
     }
 
     fn arguments(&self, command: &[&str], has_way: bool) -> Vec<String> {
-        let mut all: Vec<String> = ["--no-config"].map(str::to_owned).to_vec();
-        all.extend(command.iter().map(|it| (*it).to_owned()));
+        let mut all: Vec<String> = command.iter().map(|it| (*it).to_owned()).collect();
         if has_way {
             all.extend(self.way());
         }
         if command[0] != "plan" {
-            all.extend(["--state-dir".to_owned(), self.state_dir()]);
+            let folder = self.state_dir();
+            all.extend(["--no-config", "--state-dir", &folder].map(str::to_owned));
         }
         all
     }
@@ -243,7 +243,8 @@ fn what_cannot_be_changed_or_shares_the_restart_is_never_sent() {
     let somebody = |bench: &Bench| {
         bench.controller.state().next.insert("BootMode".to_owned(), json!("Bios"));
     };
-    let cases: [(&dyn Fn(&Bench), &str); 4] = [
+    type Disturbance<'a> = &'a dyn Fn(&Bench);
+    let cases: [(Disturbance<'_>, &str); 4] = [
         (&read_only, "the controller says that ProcTurboMode cannot be changed"),
         (&other_values, "ProcTurboMode takes On, and not Enabled"),
         (&no_registry, "which values SysProfile takes"),
@@ -309,10 +310,13 @@ fn nonsense_about_a_controller_is_refused_before_it_is_asked() {
         (&["plan", TURBO, "--user", "me"][..], "--password-file"),
         (&["plan", TURBO, "--ca", "x.pem"], "--redfish"),
         (&["--root", "/", "plan", TURBO, "--redfish", &url], "of this machine, and not of a copy"),
-        (&["plan", TURBO, "--redfish", "config"], "the configuration names no controller"),
+        (
+            &["--no-config", "apply", TURBO, "--redfish", "config"],
+            "the configuration names no controller",
+        ),
         (&["plan", TURBO, "--redfish", "https://me:S3KR1T77@bmc"], "leave it out"),
     ] {
-        let said = refusal(&[&["--no-config"], arguments].concat());
+        let said = refusal(arguments);
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(said.contains(why) && !said.contains(SECRET), "{said}");
     }
