@@ -214,7 +214,10 @@ fn every_setting_tests_what_it_plans_refuses_and_does_not_know() {
             continue;
         }
         let text = read(&file);
-        let tests = text.split("#[cfg(test)]").nth(1).unwrap_or_default();
+        // Or in a file of their own.
+        let beside = file.with_extension("").join("tests.rs");
+        let beside = if beside.exists() { read(&beside) } else { String::new() };
+        let tests = text.split("#[cfg(test)]").nth(1).unwrap_or_default().to_owned() + &beside;
         let name = file.display();
         assert!(tests.matches("#[test]").count() >= 3, "{name} has fewer than three tests");
         let refuses = ["value: ", "refused: ", "consent: "].iter().any(|it| tests.contains(it));

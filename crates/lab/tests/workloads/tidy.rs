@@ -34,7 +34,7 @@ fn the_page_is_what_the_workloads_say() {
 }
 
 /// To have the device open makes the kernel look after the controller, and to ask costs CPU time on machines where the
-/// answers are polled for: only who names the controller wants that, and an audit or a capture, which ask it little through a source
+/// answers are polled for: only who names the controller wants that, or has it make an account (`bmc --bootstrap`), and an audit or a capture, which ask it little through a source
 /// of their own.
 #[test]
 fn the_device_of_the_controller_is_opened_where_it_is_named_and_for_an_audit() {
@@ -46,8 +46,12 @@ fn the_device_of_the_controller_is_opened_where_it_is_named_and_for_an_audit() {
         }
     });
     openers.sort();
-    let expected =
-        ["host/src/ipmi/controller.rs", "host/src/source/controller.rs", "lab/src/ipmi/mod.rs"];
+    let expected = [
+        "fullclock/src/commands/bmc.rs",
+        "host/src/ipmi/controller.rs",
+        "host/src/source/controller.rs",
+        "lab/src/ipmi/mod.rs",
+    ];
     assert_eq!(openers, expected.map(PathBuf::from));
 }
 

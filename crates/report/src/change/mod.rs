@@ -158,7 +158,7 @@ fn afterwards(undone: &[Undone]) -> Vec<String> {
     };
     if undone.iter().any(is_firmware) {
         after.push(
-            "The firmware was asked for its old values: a restart of the machine brings them, where it has restarted since the change."
+            "The old values of the firmware are requested: a restart of the machine brings them, where it has restarted since the change."
                 .to_owned(),
         );
     }

@@ -17,7 +17,7 @@ use crate::finding::{Confidence, Finding, Moment, Scope};
 use crate::loss_scale;
 use crate::party::Party;
 use crate::severity::Severity;
-use explains::{EXPLAINS, Relation, cause_of};
+use explains::{Condition, EXPLAINS, Relation, cause_of};
 use facts::{Elsewhere, Missing};
 use parts::{Kind, Part, part_of};
 use std::cmp::Reverse;
@@ -162,7 +162,9 @@ fn candidates<'a>(audit: &'a Audit, sign: &Link<'a>) -> Vec<Candidate<'a>> {
         let because = because(audit, check).filter(Because::is_possible)?;
         Some(Candidate { check, part: part_of(check.id)?, because })
     };
-    let all = EXPLAINS.iter().filter(|it| it.effect == sign.check.id);
+    // A known fault that is seen by its effect is the cause; one that is not is none.
+    let is_open = |it: &&Relation| !it.holds.contains(&Condition::CauseIsSeenByIt);
+    let all = EXPLAINS.iter().filter(|it| it.effect == sign.check.id).filter(is_open);
     let mut candidates: Vec<Candidate<'_>> = all.filter_map(of).collect();
     candidates.sort_by_key(|it| match it.because {
         Because::Found(_) => 0,

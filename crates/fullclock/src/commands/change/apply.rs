@@ -148,4 +148,4 @@ Examples:
   fullclock apply --persist stat-interval=10
   fullclock apply --prove 'wakeup --cpus 2,3' cpu-dma-latency=20
   fullclock apply --dry-run slow-governor
-  fullclock apply firmware-turbo=on --redfish https://bmc7 --user ann --password-file bmc.pw";
+  fullclock apply firmware-turbo=on --redfish https://bmc7 --token-file token";

@@ -113,6 +113,6 @@ Examples:
   fullclock plan governor=performance idle-state=C6:off@4-7
   fullclock plan --profile database-latency
   fullclock plan --host db7.host        for another host, from its capture
-  fullclock plan firmware-turbo=on --redfish https://bmc7 --user ro --password-file bmc.pw
+  fullclock plan firmware-turbo=on --redfish https://bmc7 --token-file token
   fullclock plan --as shell > fix.sh    a script to review and run elsewhere
   fullclock plan --format markdown      for a ticket";
