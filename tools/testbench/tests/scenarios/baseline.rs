@@ -87,31 +87,36 @@ static SAME: LazyLock<(Disk, Vec<Said>)> = LazyLock::new(|| {
     boots().unwrap_or_else(|error| panic!("{error:?}"))
 });
 
-#[test]
-#[ignore = "boots emulated machines; run by cargo xtask test"]
-fn boots_without_a_change_find_nothing() {
-    let (_, boots) = &*SAME;
-    for (at, said) in boots.iter().enumerate() {
-        assert_eq!(said.taken["kept"], "now", "{at}: {:#}", said.taken);
-        assert!(said.findings.is_empty(), "{at}: {:?}", said.findings);
-        assert_eq!(said.diff["changes"].as_array().map(Vec::len), Some(0), "{at}: {:#}", said.diff);
-        assert_eq!(said.diff["boots"], at + 1, "{:#}", said.diff);
-    }
-}
-
-#[test]
-#[ignore = "boots emulated machines; run by cargo xtask test"]
-fn firmware_that_came_with_half_of_the_speed_is_named() {
-    let said = changed("2.3", HALF);
-    let (text, is_slower) = said.last();
-    assert!(is_slower && text.starts_with("BIOS 2.1 -> 2.3 on "), "{text}");
-    let finding = said.finding();
-    assert!(finding.contains("BIOS 2.1 -> 2.3: single-core speed 50"), "{finding}");
-}
-
 /// Each is one more boot of a machine of whose boots there are enough.
 mod sweep {
     use super::*;
+
+    #[test]
+    #[ignore = "boots emulated machines; run by cargo xtask sweep"]
+    fn boots_without_a_change_find_nothing() {
+        let (_, boots) = &*SAME;
+        for (at, said) in boots.iter().enumerate() {
+            assert_eq!(said.taken["kept"], "now", "{at}: {:#}", said.taken);
+            assert!(said.findings.is_empty(), "{at}: {:?}", said.findings);
+            assert_eq!(
+                said.diff["changes"].as_array().map(Vec::len),
+                Some(0),
+                "{at}: {:#}",
+                said.diff
+            );
+            assert_eq!(said.diff["boots"], at + 1, "{:#}", said.diff);
+        }
+    }
+
+    #[test]
+    #[ignore = "boots emulated machines; run by cargo xtask sweep"]
+    fn firmware_that_came_with_half_of_the_speed_is_named() {
+        let said = changed("2.3", HALF);
+        let (text, is_slower) = said.last();
+        assert!(is_slower && text.starts_with("BIOS 2.1 -> 2.3 on "), "{text}");
+        let finding = said.finding();
+        assert!(finding.contains("BIOS 2.1 -> 2.3: single-core speed 50"), "{finding}");
+    }
 
     #[test]
     #[ignore = "boots emulated machines; run by cargo xtask sweep"]
