@@ -96,7 +96,7 @@ pub fn audit_of_site(
 ) -> Audit {
     host.thresholds = config.thresholds.clone();
     host.advisories = config.advisories.clone();
-    // Whoever audits without asking the controller that is configured knows nothing of it.
+    // An audit that does not ask the configured controller knows nothing of it.
     let is_unasked = matches!(&host.redfish, Err(Missing { why: Why::NotHere(_), .. }));
     if config.redfish.is_some() && source.origin() == Origin::Live && is_unasked {
         host.redfish = Err(Missing::left_alone(redfish::NAME));

@@ -8,6 +8,8 @@
 
 mod attributes;
 
+pub(crate) use attributes::told;
+
 use facts::HostView;
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::system::hpe;
@@ -152,11 +154,6 @@ pub(crate) fn request(host: &HostView, menu: Menu) -> Option<attributes::Request
         of(dmi.vendor.as_deref().ok()?, dmi.product.as_deref().unwrap_or_default())
     };
     told.or_else(by_firmware)
-}
-
-/// Where the machine's controller says that a change of the firmware's settings is requested.
-pub(crate) fn told(host: &HostView) -> Option<&str> {
-    attributes::told(host)
 }
 
 fn processor(host: &HostView) -> Processor {

@@ -21,7 +21,8 @@ pub enum Which<'a> {
     Latest,
 }
 
-/// Reverts what was interrupted, and the changes that the user names, `way` being that to the firmware's settings; and the error of the first that could not be reverted.
+/// Reverts what was interrupted, and the changes that the user names; and the error of the first that could not be reverted. `way` leads to
+/// the firmware's settings.
 ///
 /// Error: nothing was undone, and why.
 pub fn revert(

@@ -60,7 +60,7 @@ impl<'a> Answer<'a> {
         self.location.as_deref().map(|it| shortened(&self.client.masked(it)))
     }
 
-    /// What the server says beside its status, without secrets; empty where it says nothing.
+    /// The server's words about the request, without secrets; empty where it has none.
     pub fn words(self) -> String {
         let Answer { client, body, .. } = self;
         told(client, body)

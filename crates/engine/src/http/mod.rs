@@ -205,30 +205,24 @@ impl Client {
     ) -> Result<Answer<'_>, Failure> {
         let deadline = self.options.deadline;
         let asked = Asked { method, headers, until: self.until(), deadline };
-        let url = self.address.join(path, &[]);
-        let response = self.ask(&url, &asked)?;
-        let status = response.status();
-        if status.is_redirection() {
-            let to = response.headers().get("location").and_then(|it| it.to_str().ok());
-            let to = shortened(&self.masked(to.unwrap_or("an unknown place")));
-            return Err(self.fail(Problem::Redirected { to }));
-        }
-        let answer = Answer::new(self, response, deadline);
-        if status.is_success() { Ok(answer) } else { Err(answer.refusal(&url)) }
+        self.follow(self.address.join(path, &[]), &asked)
     }
 
+    /// Sends a request, and one that reads again where a redirect on the same server leads.
     fn follow(&self, mut url: String, asked: &Asked<'_>) -> Result<Answer<'_>, Failure> {
+        let reads = matches!(asked.method, Method::Get);
         for _ in 0..MOST_REDIRECTS {
             let response = self.ask(&url, asked)?;
             let status = response.status();
-            if status == StatusCode::NOT_MODIFIED || !status.is_redirection() {
-                let is_answer = status.is_success() || status == StatusCode::NOT_MODIFIED;
+            let is_unmodified = reads && status == StatusCode::NOT_MODIFIED;
+            if is_unmodified || !status.is_redirection() {
+                let is_answer = status.is_success() || is_unmodified;
                 let answer = Answer::new(self, response, asked.deadline);
                 return if is_answer { Ok(answer) } else { Err(answer.refusal(&url)) };
             }
             let location = response.headers().get("location").and_then(|it| it.to_str().ok());
             let to = location.unwrap_or("an unknown place");
-            url = self.address.redirected(to).ok_or_else(|| {
+            url = self.address.redirected(to).filter(|_| reads).ok_or_else(|| {
                 self.fail(Problem::Redirected { to: shortened(&self.masked(to)) })
             })?;
         }

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// How long the controller may take to make an account.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Completion code of the question: nobody is given accounts.
+/// Completion code: the controller makes no accounts.
 const DISABLED: Completion = Completion(0x80);
 
 const ROOT: &str = "/redfish/v1/";
@@ -31,8 +31,8 @@ impl Bootstrap {
     ///
     /// Errors: no account was made; or the words say which one stays.
     pub fn create(device: &mut Controller, way: &mut Way, stop: &AtomicBool) -> Result<Bootstrap> {
-        // What would keep the account from being used is met before it is there.
-        way.credentials = Credentials::account("nobody", "nothing")?;
+        // Whether an account can be used is checked before one is made: its password may not be sent unencrypted.
+        way.credentials = Credentials::account("user", "password")?;
         way.client()?;
         let question = BootstrapAccount::question();
         let answer = device.ask(&question, Patience::begin(PATIENCE, stop));
@@ -108,7 +108,6 @@ fn refused(failure: Failure) -> anyhow::Error {
 mod tests {
     use super::super::{Session, Wanted};
     use super::*;
-    use crate::http::Named;
     use crate::http::fake::{Fake, Reply};
     use host::ipmi::{Arrived, Asked, Carrier};
     use rustix::io::Errno;
@@ -184,13 +183,7 @@ mod tests {
     }
 
     fn way(fake: &Fake) -> Way {
-        Way {
-            url: fake.url.clone(),
-            credentials: Credentials::default(),
-            fingerprint: None,
-            ca: None,
-            named: Named::Options(""),
-        }
+        Way::to(fake.url.clone())
     }
 
     fn harmless(text: &str) {
@@ -204,7 +197,7 @@ mod tests {
             let mut way = way(&fake);
             let stop = AtomicBool::new(false);
             let account = Bootstrap::create(&mut device(account()), &mut way, &stop).unwrap();
-            assert!(fake.requests().is_empty(), "nobody was asked before");
+            assert!(fake.requests().is_empty(), "no request is sent before the look");
             let client = way.client().unwrap();
             let looked = Session::new(&client).look(&Wanted::default());
             assert_eq!(looked.is_ok(), has_systems);

@@ -141,7 +141,7 @@ impl<'a> Exchange<'a> {
     }
 }
 
-/// What a controller is called in words that stand beside its address.
+/// How messages name a controller, before its address.
 pub(super) const CONTROLLER: &str = "the controller";
 
 /// A resource by itself, and its version (ETag). Secrets are masked in it.

@@ -1,5 +1,5 @@
-//! Settings of the firmware through the controller: what they hold, and requests for others, each sent once and on the condition that nobody
-//! has changed them since they were read (ETag).
+//! Reads settings of the firmware from the controller, and requests other values. A request is sent once, on the condition that the
+//! settings are as they were read (ETag, `If-Match`).
 //!
 //! Sources: DMTF DSP0266 1.20, "PATCH (update)", "Settings resource", "Asynchronous operations"; RFC 9110, 13.1.1 (`If-Match`).
 
@@ -25,7 +25,7 @@ struct Latest {
     settings: String,
     etag: Option<String>,
     on_reset: bool,
-    /// Settings that wait for the next restart, whoever requested them.
+    /// All settings that the next restart changes.
     pending: Vec<String>,
 }
 

@@ -108,6 +108,34 @@ pub struct Way {
 }
 
 impl Way {
+    /// That to a URL, without an account.
+    pub fn to(url: String) -> Way {
+        Way {
+            url,
+            credentials: Credentials::default(),
+            fingerprint: None,
+            ca: None,
+            named: Named::Options(""),
+        }
+    }
+
+    /// With what the user gives in place of what it has: who asks, and which certificates are trusted.
+    #[must_use]
+    pub fn given(
+        mut self,
+        credentials: Option<Credentials>,
+        fingerprint: Option<Fingerprint>,
+        ca: Option<PathBuf>,
+    ) -> Way {
+        if let Some(credentials) = credentials {
+            self.credentials = credentials;
+        }
+        if fingerprint.is_some() || ca.is_some() {
+            (self.fingerprint, self.ca) = (fingerprint, ca);
+        }
+        self
+    }
+
     /// A client of the service. Connects to nothing yet.
     ///
     /// Errors: the URL makes no sense; a secret would go over a network unencrypted; the authorities cannot be read.

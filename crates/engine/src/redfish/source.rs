@@ -53,7 +53,7 @@ impl WithRedfish {
         let way = self.way.as_ref().map_err(failed)?;
         let client = way.client().map_err(|it| failed(&it))?;
         let told = Session::new(&client).look(&self.wanted);
-        // A capture holds what is said here: the controller's address and the names of systems are not for whoever reads it.
+        // Captures keep this text: it names neither the controller's address nor a system.
         told.map_err(|error| match error.is::<NoSuchSystem>() {
             true => failed(&anyhow!("it has no system of the name in redfish.system")),
             false => {

@@ -22,16 +22,7 @@ fn way(fake: &Fake) -> (tempfile::TempDir, Way) {
     file.as_file().set_permissions(Permissions::from_mode(0o600)).unwrap();
     file.persist(&path).unwrap();
     let credentials = Credentials::basic("reader", &path).unwrap();
-    (
-        folder,
-        Way {
-            url: fake.url.clone(),
-            credentials,
-            fingerprint: None,
-            ca: None,
-            named: Named::Options(""),
-        },
-    )
+    (folder, Way::to(fake.url.clone()).given(Some(credentials), None, None))
 }
 
 fn look_for(fake: &Fake, wanted: &Wanted) -> Result<Redfish> {
@@ -71,13 +62,7 @@ fn unknown(told: &Redfish) -> Vec<String> {
 
 #[test]
 fn every_makers_service_is_looked_at_with_eight_requests_at_most() {
-    for (maker, tree) in [
-        ("HPE", hpe()),
-        ("Dell", dell()),
-        ("OpenBMC", openbmc()),
-        ("Supermicro", supermicro()),
-        ("Supermicro X10", supermicro_x10()),
-    ] {
+    for (maker, tree) in makers() {
         let fake = serve(tree);
         let told = look_for(&fake, &Wanted::default()).unwrap();
         assert!(told.requests.len() <= MOST, "{maker}: {:?}", paths(&told));

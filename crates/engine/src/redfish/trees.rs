@@ -33,6 +33,17 @@ fn root(vendor: &str, expands: bool) -> (&'static str, Value) {
     ("/redfish/v1/", root)
 }
 
+/// The services of all makers, by their names.
+pub(super) fn makers() -> [(&'static str, Tree); 5] {
+    [
+        ("HPE", hpe()),
+        ("Dell", dell()),
+        ("OpenBMC", openbmc()),
+        ("Supermicro", supermicro()),
+        ("Supermicro X10", supermicro_x10()),
+    ]
+}
+
 /// Two processors of which the service says nothing, no limit that is set, links with and without a slash, some in lower case.
 pub(super) fn hpe() -> Tree {
     let mut all = hpe_system();

@@ -265,9 +265,8 @@ impl<'a> Walk<'a> {
     /// The registry of the firmware's settings among all others.
     fn registries(&mut self, resource: &Resource) {
         let name = self.told.bios.as_ref().and_then(|it| it.registry.clone()).unwrap_or_default();
-        let links = resource.collection().members.into_iter().map(|it| it.link);
-        let found: Vec<Link> = links.filter(|it| is_registry(it, &name)).collect();
-        match found.into_iter().next() {
+        let mut links = resource.collection().members.into_iter().map(|it| it.link);
+        match links.find(|it| is_registry(it, &name)) {
             None => {
                 self.unknown(What::Registry.name(), format!("the service has no registry {name}"));
             }

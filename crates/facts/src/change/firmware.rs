@@ -74,11 +74,7 @@ impl FirmwarePlace {
 
     /// The text of values in the order of the names.
     pub fn text(&self, values: &[String]) -> String {
-        let pair = |(name, value): (&String, &String)| {
-            format!("{}: {}", Value::from(name.as_str()), Value::from(value.as_str()))
-        };
-        let pairs: Vec<String> = self.names.iter().zip(values).map(pair).collect();
-        format!("{{{}}}", pairs.join(", "))
+        object(self.names.iter().map(String::as_str).zip(values.iter().map(String::as_str)))
     }
 
     /// Whether two texts have the same values.
@@ -95,6 +91,13 @@ impl FirmwarePlace {
             false => values.into_iter().map(pair).collect::<Vec<_>>().join(", "),
         }
     }
+}
+
+/// A JSON object of names and values in their order.
+pub fn object<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let pair = |(name, value)| format!("{}: {}", Value::from(name), Value::from(value));
+    let pairs: Vec<String> = pairs.into_iter().map(pair).collect();
+    format!("{{{}}}", pairs.join(", "))
 }
 
 /// The body of the request that gives settings these values, a JSON object. `on_reset` where the service wants to be told when.

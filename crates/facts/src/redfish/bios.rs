@@ -138,7 +138,7 @@ impl Resource {
         (bios, settings)
     }
 
-    /// The values that stand beside a setting (DSP0266, "Allowable values").
+    /// The values that the resource lists for a setting (DSP0266, "Allowable values").
     fn allowable(&self, name: &str) -> Option<Takes> {
         let values =
             self.whole().part("Attributes").texts(&format!("{name}@Redfish.AllowableValues"));
@@ -172,36 +172,31 @@ impl Resource {
 
 /// The names of all settings that the next restart changes, whatever they concern.
 pub fn pending_names(own: &Resource, settings: &Resource) -> Vec<String> {
-    let attributes = |of: &Resource| -> BTreeMap<String, Value> {
-        let is_value = |it: &&(&String, &Value)| {
-            !it.0.contains('@')
-                && matches!(it.1, Value::String(_) | Value::Bool(_) | Value::Number(_))
-        };
-        let part = of.whole().part("Attributes");
-        let entries: Vec<_> = part.entries().collect();
-        entries.iter().filter(is_value).map(|(name, it)| (shown(name), (*it).clone())).collect()
-    };
-    let now = attributes(own);
-    let differs = |(name, then): &(String, Value)| now.get(name) != Some(then);
-    attributes(settings).into_iter().filter(differs).map(|it| it.0).collect()
+    fn named(of: &Resource) -> BTreeMap<String, &Value> {
+        values(of).map(|(name, value)| (shown(name), value)).collect()
+    }
+    let now = named(own);
+    let differs = |(name, then): &(String, &Value)| now.get(name) != Some(then);
+    named(settings).into_iter().filter(differs).map(|it| it.0).collect()
 }
 
+/// The settings that concern the clock, as texts.
 fn attributes(of: &Resource) -> BTreeMap<String, String> {
     let concerns = |name: &str| {
         let name = name.to_lowercase();
         let has = |words: &[&str]| words.iter().any(|it| name.contains(it));
         name.len() <= 80 && has(CONCERN) && !has(PRIVATE)
     };
-    let part = of.whole().part("Attributes");
-    let kept = part.entries().filter(|(name, _)| !name.contains('@') && concerns(name)).filter_map(
-        |(name, value)| {
-            let value = match value {
-                Value::String(text) => shown(text),
-                Value::Bool(_) | Value::Number(_) => value.to_string(),
-                Value::Null | Value::Array(_) | Value::Object(_) => return None,
-            };
-            Some((shown(name), value))
-        },
-    );
-    kept.take(MOST).collect()
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), shown);
+    let kept = values(of).filter(|(name, _)| concerns(name));
+    kept.map(|(name, value)| (shown(name), text(value))).take(MOST).collect()
+}
+
+/// The settings that have a value: a text, a number, yes or no. `Name@Redfish.AllowableValues` is about a setting, and none itself.
+fn values(of: &Resource) -> impl Iterator<Item = (&String, &Value)> {
+    let is_value = |it: &(&String, &Value)| {
+        let is_plain = matches!(it.1, Value::String(_) | Value::Bool(_) | Value::Number(_));
+        is_plain && !it.0.contains('@')
+    };
+    of.whole().part("Attributes").entries().filter(is_value)
 }

@@ -39,7 +39,7 @@ impl Process {
     pub fn parse(text: &str) -> Result<Process, Expected> {
         const STAT: Expected = Expected("a line like `1 (init) S 0 ...`");
         let (pid, rest) = text.split_once(" (").ok_or(STAT)?;
-        let (name, rest) = split_name(rest).ok_or(STAT)?;
+        let (name, rest) = rest.rsplit_once(") ").ok_or(STAT)?;
         let pid: u32 = pid.trim().parse().map_err(|_| STAT)?;
         let mut fields = rest.split_ascii_whitespace();
         // After the name: state ppid pgrp session tty_nr tpgid flags; utime and stime are fields 14 and 15 of the line, the start is
@@ -63,18 +63,6 @@ impl Process {
                 .map_err(|Expected(expected)| Missing::malformed(path(), text, expected)),
             running_on: is_running.then(|| fields.nth(16).and_then(|it| it.parse().ok())).flatten(),
         })
-    }
-}
-
-/// What is before and after the last `) `, which ends the name: all fields after it are numbers.
-fn split_name(text: &str) -> Option<(&str, &str)> {
-    let mut before = text;
-    loop {
-        let end = before.rfind(')')?;
-        if let Some(rest) = text[end + 1..].strip_prefix(' ') {
-            return Some((&text[..end], rest));
-        }
-        before = &text[..end];
     }
 }
 
@@ -127,7 +115,7 @@ pub fn run_time(text: &str) -> Result<Duration, Expected> {
 
 /// Parses the time a process has run on a CPU from /proc/PID/stat: utime and stime, fields 14 and 15, in ticks of USER_HZ.
 pub fn cpu_time(text: &str) -> Result<Duration, Expected> {
-    let (_, rest) = split_name(text).unwrap_or_default();
+    let (_, rest) = text.rsplit_once(") ").unwrap_or_default();
     // Behind the name comes field 3.
     let mut fields = rest.split_ascii_whitespace().skip(14 - 3);
     time_of([fields.next(), fields.next()])
@@ -136,7 +124,7 @@ pub fn cpu_time(text: &str) -> Result<Duration, Expected> {
 /// Parses the CPU that a process runs or last ran on from /proc/PID/stat: `processor`, field 39.
 pub fn last_cpu(text: &str) -> Result<u32, Expected> {
     const CPU: Expected = Expected("a line with a CPU in field 39");
-    let (_, rest) = split_name(text).ok_or(CPU)?;
+    let (_, rest) = text.rsplit_once(") ").ok_or(CPU)?;
     rest.split_ascii_whitespace().nth(39 - 3).and_then(|it| it.parse().ok()).ok_or(CPU)
 }
 
@@ -155,9 +143,8 @@ mod tests {
         for name in ["", "a", ")", "(", "a)b", "a) S 1 2", "a )", ") ) ("] {
             let line = format!("7 ({name}) S 1 1 1 0 -1 4194560 100");
             assert_eq!(Process::parse(&line).unwrap().name, name);
-            assert_eq!(line.rsplit_once(") "), split_name(&line));
         }
-        assert_eq!(split_name("7 (a)"), None);
+        assert!(Process::parse("7 (a)").is_err());
     }
 
     #[test]

@@ -177,24 +177,13 @@ fn way(
     )?;
     // The account of --bootstrap is one of the host interface alone.
     let configured = configured.filter(|_| !options.bootstrap);
-    let (url, configured) = match (&options.url, configured) {
-        (Some(url), _) => (url.clone(), None),
-        (None, Some(configured)) => (configured.url.clone(), Some(configured)),
-        (None, None) => (in_band(machine)?.url(), None),
+    let (way, system) = match (&options.url, configured) {
+        (Some(url), _) => (Way::to(url.clone()), None),
+        (None, Some(configured)) => (of_config(configured)?, configured.system.clone()),
+        (None, None) => (Way::to(in_band(machine)?.url()), None),
     };
-    let of_config = configured.map(of_config).transpose()?;
-    let system = configured.and_then(|it| it.system.clone());
-    let of_config = of_config.as_ref();
-    let is_trusted = options.fingerprint.is_some() || options.ca.is_some();
-    let trusted = of_config.filter(|_| !is_trusted);
-    let way = Way {
-        url,
-        credentials: given.or_else(|| Some(of_config?.credentials.clone())).unwrap_or_default(),
-        fingerprint: options.fingerprint.or_else(|| trusted?.fingerprint),
-        ca: options.ca.clone().or_else(|| trusted?.ca.clone()),
-        named: Named::Options(""),
-    };
-    Ok((way, system))
+    let way = way.given(given, options.fingerprint, options.ca.clone());
+    Ok((Way { named: Named::Options(""), ..way }, system))
 }
 
 /// `None` where none are given.

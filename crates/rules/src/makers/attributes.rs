@@ -7,7 +7,7 @@
 
 use super::{Maker, Menu, Processor};
 use facts::HostView;
-use facts::change::request_body;
+use facts::change::{object, request_body};
 
 /// What one maker's controllers call their settings.
 struct Named {
@@ -96,12 +96,7 @@ pub(super) fn request(
 impl Request {
     /// The request, `told` being where this machine's controller says that a change is requested.
     pub(crate) fn words(&self, told: Option<&str>) -> String {
-        let pairs: Vec<String> = self
-            .attributes
-            .iter()
-            .map(|(name, value)| format!("\"{name}\": \"{value}\""))
-            .collect();
-        let body = request_body(&format!("{{{}}}", pairs.join(", ")), false);
+        let body = request_body(&object(self.attributes.iter().copied()), false);
         match told.or(self.settings) {
             Some(settings) => format!("PATCH {settings} {body}"),
             None => format!("PATCH to the settings of Bios {body}"),

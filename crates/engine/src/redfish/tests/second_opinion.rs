@@ -54,13 +54,7 @@ fn has(others: &Value, wanted: &Value) -> bool {
 fn sushy_reads_the_same() {
     let python = std::env::var("SUSHY_PYTHON").unwrap();
     let mut n_compared = 0;
-    for (maker, tree) in [
-        ("HPE", hpe()),
-        ("Dell", dell()),
-        ("OpenBMC", openbmc()),
-        ("Supermicro", supermicro()),
-        ("Supermicro X10", supermicro_x10()),
-    ] {
+    for (maker, tree) in makers() {
         let fake = serve(as_sushy_wants(tree));
         let other = sushy(&python, &fake);
         let wanted = Wanted { bios: true, inventory: true, ..Wanted::default() };

@@ -5,7 +5,7 @@ use crate::commands::bmc;
 use crate::config;
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use engine::http::{Fingerprint, Named};
+use engine::http::Fingerprint;
 use engine::redfish::{Controller, Way};
 use std::path::PathBuf;
 
@@ -52,27 +52,16 @@ impl ControllerArguments {
         }
         let of_user = self.user.as_deref().zip(self.password_file.as_deref());
         let given = bmc::credentials(self.token_file.as_deref(), of_user)?;
+        let given = |way: Way| way.given(given, self.fingerprint, self.ca.clone());
         if url != CONFIGURED {
-            let way = Way {
-                url: url.clone(),
-                credentials: given.unwrap_or_default(),
-                fingerprint: self.fingerprint,
-                ca: self.ca.clone(),
-                named: Named::Options(""),
-            };
+            let way = given(Way::to(url.clone()));
             return Ok(Some(Controller { way, system: self.system.clone() }));
         }
         let configured = config::read(&arguments.config)?.config.redfish;
         let configured = configured.context(
             "--redfish config: the configuration names no controller (redfish.url); give its URL",
         )?;
-        let mut way = bmc::of_config(&configured)?;
-        if let Some(given) = given {
-            way.credentials = given;
-        }
-        if self.fingerprint.is_some() || self.ca.is_some() {
-            (way.fingerprint, way.ca) = (self.fingerprint, self.ca.clone());
-        }
+        let way = given(bmc::of_config(&configured)?);
         Ok(Some(Controller { way, system: self.system.clone().or(configured.system) }))
     }
 }

@@ -79,8 +79,8 @@ impl Machine {
         firmware::held(self, place)
     }
 
-    /// What a target holds, of settings of the firmware after the next restart; `None` where a file of configuration is not there. Of [`Target::LatencyRequest`] it is what a
-    /// change that has not asked yet holds: every change asks for itself.
+    /// What a target holds, of settings of the firmware after the next restart; `None` where a file of configuration is not there. Of
+    /// [`Target::LatencyRequest`] it is what a change that has not asked yet holds: every change asks for itself.
     pub fn read(&self, target: &Target) -> Result<Option<String>, Trouble> {
         match target {
             Target::Control { path } => control::read(self, path).map(Some),
