@@ -46,7 +46,9 @@ impl Check<'_> {
     /// The recording: whole, and its parts before, with and after the intruder.
     fn recording(&self) -> Vec<String> {
         let pieces = &self.run.pieces;
-        let (from, to) = self.run.sums.lifetime(self.product.client());
+        let (from, _) = self.run.sums.lifetime(self.product.client());
+        // A busy machine may be late to look again, and then takes the end for as late as it looks.
+        let to = self.run.sums.surely_until(self.product.client());
         // What an intruder ran after its last sample is in the second in which its end is found.
         let parts = match self.run.intruder {
             Some((came, went)) => vec![(from, came), (came, went), (went + 1.0, to)],

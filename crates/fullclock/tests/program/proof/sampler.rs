@@ -95,6 +95,13 @@ impl Sums {
         let begun = points.iter().rev().find(|it| it.1.run == 0.0).unwrap_or(&points[0]);
         (begun.0, points.iter().find(|it| it.1.run == end).unwrap().0)
     }
+
+    /// The last sample in which a role was still to run. When it ended after that, and how fast it ran until then, no sample tells.
+    pub(super) fn surely_until(&self, role: &str) -> f64 {
+        let points = &self.roles[role];
+        let end = points.last().unwrap().1.run;
+        points.iter().rev().find(|it| it.1.run < end).unwrap_or(&points[0]).0
+    }
 }
 
 /// The value of a line through points, ascending, at a moment; that of its ends beyond them.
