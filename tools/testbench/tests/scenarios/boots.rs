@@ -98,14 +98,21 @@ for round in 1 2 3; do
     perf script -i /tmp/events --ns -F time >&2
 done";
 
-/// [`machines::tickless`] with perf at hand.
+/// What keeps the tick of a CPU of `nohz_full=`.
 pub(crate) static TICKS: LazyLock<Transcript> = LazyLock::new(|| {
     let steps = [
-        // Whatever the boot left to do on CPU 1 is done.
-        Step::new("settled", "sysctl -w vm.stat_interval=600 >&2; sleep 5"),
-        Step::new("beside perf", BESIDE_PERF),
+        settled(),
         Step::new("one task", "busy; sleep 2; fullclock tick --json -d 4s; idle"),
         Step::new("two tasks", "busy; busy; sleep 1; fullclock tick --json -d 3s; idle"),
+    ];
+    run(&machines::tickless(), &steps)
+});
+
+/// [`machines::tickless`] with perf at hand.
+pub(crate) static TICKS_BESIDE_PERF: LazyLock<Transcript> = LazyLock::new(|| {
+    let steps = [
+        settled(),
+        Step::new("beside perf", BESIDE_PERF),
         Step::new(
             "perf record",
             "busy; perf record -F 100 -e cpu-clock -C 1 -o /dev/null sleep 20 >&2 &\n\
@@ -114,6 +121,11 @@ pub(crate) static TICKS: LazyLock<Transcript> = LazyLock::new(|| {
     ];
     run_with(&[PERF], &machines::tickless(), &steps)
 });
+
+/// Whatever the boot left to do on CPU 1 is done.
+fn settled() -> Step {
+    Step::new("settled", "sysctl -w vm.stat_interval=600 >&2; sleep 5")
+}
 
 /// [`machines::half_isolated`], changed in every way that fullclock knows.
 pub(crate) static CHANGED: LazyLock<Transcript> = LazyLock::new(|| {
@@ -181,6 +193,12 @@ pub(crate) static BACKPORTS: LazyLock<Transcript> = LazyLock::new(|| {
     ];
     run_with(&[BPFTOOL], &machines::backports(), &[&scheduled()[..], &more].concat())
 });
+
+/// Judges the newest of these kernels in each run, and all of them in a sweep.
+pub(crate) fn on_each_that_schedules(judge: impl Fn(&Transcript)) {
+    let kernels = in_usual_and_sweep(vec![&BACKPORTS], vec![&BACKPORTS, &DEBIAN_13]);
+    kernels.into_iter().for_each(|it| judge(it));
+}
 
 /// What a scheduler of sched_ext calls itself.
 pub(crate) const SCHEDULER: &str = "bench";

@@ -16,26 +16,10 @@ fn cases(name: &str, script: &str) -> Step {
     change(name, &format!("{}\n{script}", include_str!("steps/cases.sh")))
 }
 
-/// Two workloads, the second of which prints the register.
-const CLOCK_MODULATION: &str = "\
-refused case:clock-modulation
-refused case:kipmid
-settled case:clock-modulation --i-know -n 6 -w 'cpu-loop --iterations 20000' \\
-    -w \"command --metric 'holds ([0-9]+)' --better lower -- sh /tmp/modulation\"";
-
 /// One thread, all of them, and what is in force.
 const TURBO: &str = "\
 settled case:turbo --shape one-at-a-time -n 6 -w 'cpu-loop --iterations 20000' -w 'all-cores --iterations 20000' \\
     -w \"command --metric 'in force ([0-9]+)' -- sh /tmp/in_force\"";
-
-/// A machine of its own: another that took too long would be lost to its other scenarios.
-static THROTTLED: LazyLock<Transcript> = LazyLock::new(|| {
-    let steps = [
-        cases("case:clock-modulation", CLOCK_MODULATION),
-        cases("killed", include_str!("steps/killed_cure.sh")),
-    ];
-    run(&machines::throttled(), &steps)
-});
 
 /// Two CPUs with P-states and C-states, and without turbo.
 static SOUND: LazyLock<Transcript> = LazyLock::new(|| {
@@ -107,40 +91,6 @@ fn always(levels: &str, what: u32) -> (String, Vec<u32>) {
 
 #[test]
 #[ignore = "boots emulated machines; run by cargo xtask test"]
-fn study_of_a_modulated_clock_takes_consent_and_has_the_fault_in_every_other_trial_and_at_the_end()
-{
-    let study = Settled::of(&THROTTLED, "case:clock-modulation");
-    let [unasked, kipmid, _, again] = &study.said[..] else { panic!("{:#?}", study.said) };
-    assert!(unasked.starts_with("refused: 2: "), "{unasked}");
-    let why = "on-demand-modulation=off: it fixes a fault, and an experiment brings the fault back for every other trial: \
-               say --i-know for that; `fullclock apply on-demand-modulation=off` fixes it without a study";
-    assert!(unasked.contains(why), "{unasked}");
-    assert!(kipmid.contains("`cargo xtask guest --boot tickless -- SCRIPT`"), "{kipmid}");
-    assert_eq!(again, "is in force again: `fullclock apply on-demand-modulation=off` fixes it");
-    assert_eq!(study.in_force, BTreeMap::from([always("as-found", 0x14), always("off", 0x4)]));
-    study.expect_sentence("cpu-loop", "on-demand-modulation=off");
-    // What is in force is a figure without noise, and less of it was said to be better.
-    let line = "- **apply**: `fullclock apply on-demand-modulation=off`\n";
-    assert!(study.ticket.contains(line), "{}", study.ticket);
-    assert!(study.ticket.contains("fullclock experiment --i-know plan.toml"), "{}", study.ticket);
-}
-
-#[test]
-#[ignore = "boots emulated machines; run by cargo xtask test"]
-fn study_that_is_killed_while_it_mends_a_fault_brings_the_fault_back_and_says_so() {
-    let output = THROTTLED.step("killed").unwrap_or_else(|error| panic!("{error:#}"));
-    let lines: Vec<&str> = output.stdout.lines().collect();
-    let [fixed, guarded, alone, resumed, back, status] = &lines[..] else { panic!("{output:#?}") };
-    let found = [*fixed, guarded, alone, back].map(|it| it.trim_start_matches("register: "));
-    assert_eq!(found, ["0x4", "0x14", "0x4", "0x14"], "{output:#?}");
-    let told = "1 place is as before; a fault is in force again, as it was found";
-    assert!(resumed.contains(told), "{resumed}");
-    assert!(resumed.contains("say --i-know"), "{resumed}");
-    assert_eq!(*status, "Nothing is applied.");
-}
-
-#[test]
-#[ignore = "boots emulated machines; run by cargo xtask test"]
 fn study_of_turbo_leaves_out_what_the_machine_has_not_and_says_so() {
     let study = Settled::of(&SOUND, "case:turbo");
     let [tick, modulation, _] = &study.said[..] else { panic!("{:#?}", study.said) };
@@ -166,6 +116,22 @@ fn study_of_turbo_leaves_out_what_the_machine_has_not_and_says_so() {
 mod sweep {
     use super::*;
 
+    /// Two workloads, the second of which prints the register.
+    const CLOCK_MODULATION: &str = "\
+    refused case:clock-modulation
+    refused case:kipmid
+    settled case:clock-modulation --i-know -n 6 -w 'cpu-loop --iterations 20000' \\
+        -w \"command --metric 'holds ([0-9]+)' --better lower -- sh /tmp/modulation\"";
+
+    /// A machine of its own: another that took too long would be lost to its other scenarios.
+    static THROTTLED: LazyLock<Transcript> = LazyLock::new(|| {
+        let steps = [
+            cases("case:clock-modulation", CLOCK_MODULATION),
+            cases("killed", include_str!("steps/killed_cure.sh")),
+        ];
+        run(&machines::throttled(), &steps)
+    });
+
     /// It has turbo, and a register that says which clock is asked for.
     static TURBO: LazyLock<Transcript> =
         LazyLock::new(|| run(&machines::throttled(), &[cases("case:turbo", super::TURBO)]));
@@ -187,5 +153,45 @@ mod sweep {
                 study.expect_sentence(workload, level);
             }
         }
+    }
+
+    #[test]
+    #[ignore = "boots emulated machines; run by cargo xtask sweep"]
+    fn study_of_a_modulated_clock_takes_consent_and_has_the_fault_in_every_other_trial_and_at_the_end()
+     {
+        let study = Settled::of(&THROTTLED, "case:clock-modulation");
+        let [unasked, kipmid, _, again] = &study.said[..] else { panic!("{:#?}", study.said) };
+        assert!(unasked.starts_with("refused: 2: "), "{unasked}");
+        let why = "on-demand-modulation=off: it fixes a fault, and an experiment brings the fault back for every other trial: \
+                   say --i-know for that; `fullclock apply on-demand-modulation=off` fixes it without a study";
+        assert!(unasked.contains(why), "{unasked}");
+        assert!(kipmid.contains("`cargo xtask guest --boot tickless -- SCRIPT`"), "{kipmid}");
+        assert_eq!(again, "is in force again: `fullclock apply on-demand-modulation=off` fixes it");
+        assert_eq!(study.in_force, BTreeMap::from([always("as-found", 0x14), always("off", 0x4)]));
+        study.expect_sentence("cpu-loop", "on-demand-modulation=off");
+        // What is in force is a figure without noise, and less of it was said to be better.
+        let line = "- **apply**: `fullclock apply on-demand-modulation=off`\n";
+        assert!(study.ticket.contains(line), "{}", study.ticket);
+        assert!(
+            study.ticket.contains("fullclock experiment --i-know plan.toml"),
+            "{}",
+            study.ticket
+        );
+    }
+
+    #[test]
+    #[ignore = "boots emulated machines; run by cargo xtask sweep"]
+    fn study_that_is_killed_while_it_mends_a_fault_brings_the_fault_back_and_says_so() {
+        let output = THROTTLED.step("killed").unwrap_or_else(|error| panic!("{error:#}"));
+        let lines: Vec<&str> = output.stdout.lines().collect();
+        let [fixed, guarded, alone, resumed, back, status] = &lines[..] else {
+            panic!("{output:#?}")
+        };
+        let found = [*fixed, guarded, alone, back].map(|it| it.trim_start_matches("register: "));
+        assert_eq!(found, ["0x4", "0x14", "0x4", "0x14"], "{output:#?}");
+        let told = "1 place is as before; a fault is in force again, as it was found";
+        assert!(resumed.contains(told), "{resumed}");
+        assert!(resumed.contains("say --i-know"), "{resumed}");
+        assert_eq!(*status, "Nothing is applied.");
     }
 }

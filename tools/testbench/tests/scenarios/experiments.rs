@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 use testbench::{Boot, Disk, Step, Transcript, machines};
 
-use crate::boots::{bench, change, in_usual_and_sweep};
+use crate::boots::{bench, change};
 
 /// A step that runs studies, and sees what they leave.
 fn studies(name: &str, script: &str) -> Step {
@@ -203,126 +203,10 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Two settings in every combination: three blocks of eight short trials, whose figures are a function of the settings in
-/// force and of the trials that were kept.
-fn study(seed: u64) -> String {
-    format!(
-        "--seed {seed} governor=ondemand,performance stat-interval=10,20 \
-         -w 'command --metric figure=([0-9]+) -- figure' -n 6"
-    )
-}
-const N_ARMS: usize = 4;
-const N_BLOCKS: usize = 3;
-
-/// In each of two machines in a sweep: all of them at once would take one longer than it is given.
-static N_KILLS: LazyLock<u32> = LazyLock::new(|| in_usual_and_sweep(8, 25));
-/// Each takes a boot.
-static N_POWER_CUTS: LazyLock<u32> = LazyLock::new(|| in_usual_and_sweep(2, 10));
-
 /// A study in pieces.
 fn interrupted(name: &str, script: &str) -> Step {
     let shared = include_str!("steps/interrupted_experiment.sh");
     studies(name, &format!("{shared}\n{script}"))
-}
-
-/// What chance begins with: another number every time, which the shell's arithmetic and awk's take whole.
-fn seed() -> u64 {
-    RandomState::new().hash_one("seed") >> 33
-}
-
-/// Checks every study that was told: each that was cut short again and again says what the one in one piece says. How many
-/// there are besides that one, and what was told behind them.
-fn same_studies(told: &str) -> (usize, &str) {
-    let mut pieces: Vec<&str> = told.split("\nend\n").collect();
-    let rest = pieces.pop().unwrap_or_default();
-    let parsed = |piece: &&str| {
-        let (report, trials) = piece.split_once("trials:\n").unwrap_or_else(|| panic!("{piece}"));
-        let report: Value =
-            serde_json::from_str(report).unwrap_or_else(|why| panic!("{why}: {report}"));
-        (without_what_was_around(report), trials.to_owned())
-    };
-    let studies: Vec<(Value, String)> = pieces.iter().map(parsed).collect();
-    let Some(((report, trials), others)) = studies.split_first() else { panic!("{told}") };
-    assert_eq!(report["is_complete"], true, "{report:#}");
-    assert_eq!(report["n_trials"], 2 * N_ARMS * N_BLOCKS, "{report:#}");
-    // Whether the smaller effect is claimed is chance's: the order of trials makes their noise.
-    let advice = text(&report["command"]);
-    assert!(advice.starts_with("fullclock apply governor=performance"), "{report:#}\n{trials}");
-    assert_eq!(report["failures"], Value::Array(Vec::new()), "{report:#}");
-    expect_every_block_there_and_back(trials);
-    for other in others {
-        assert_eq!((&other.0, &other.1), (report, trials));
-    }
-    (others.len(), rest)
-}
-
-/// A report without what differs between two studies of one plan and one seed: when they were, and what else the machine did
-/// meanwhile.
-fn without_what_was_around(mut report: Value) -> Value {
-    const AROUND: [&str; 5] =
-        ["throttled", "clock-drifted", "clock-unknown", "stolen", "other-load"];
-    let leave_out = |value: &mut Value, names: &[&str]| {
-        let fields = value.as_object_mut().unwrap_or_else(|| panic!("it is no object"));
-        fields.retain(|name, _| !names.contains(&&**name));
-    };
-    leave_out(&mut report, &["id", "host", "began", "doubt_sentences"]);
-    if let Some(doubts) = report["doubts"].as_array_mut() {
-        doubts.retain(|it| !AROUND.contains(&text(&it["doubt"])));
-    }
-    let workloads = report["workloads"].as_array_mut().into_iter().flatten();
-    for workload in workloads {
-        for part in ["arms", "effects"] {
-            let of_part = workload[part].as_array_mut().into_iter().flatten();
-            of_part.for_each(|it| leave_out(it, &["ledger"]));
-        }
-    }
-    report
-}
-
-/// A block runs its arms in the order that chance gave it, and back.
-fn expect_every_block_there_and_back(csv: &str) {
-    let trial =
-        |line: &str| -> Vec<usize> { line.split(',').filter_map(|it| it.parse().ok()).collect() };
-    let trials: Vec<Vec<usize>> = csv.lines().skip(1).map(trial).collect();
-    assert_eq!(trials.len(), 2 * N_ARMS * N_BLOCKS, "{csv}");
-    for (block, trials) in trials.chunks(2 * N_ARMS).enumerate() {
-        let arms: Vec<usize> = trials.iter().map(|it| it[2]).collect();
-        let back: Vec<usize> = arms.iter().rev().copied().collect();
-        let mut there = arms[..N_ARMS].to_vec();
-        there.sort_unstable();
-        assert_eq!((&arms, there), (&back, (0..N_ARMS).collect()), "{csv}");
-        let first = 2 * N_ARMS * block + 1;
-        assert!(trials.iter().zip(first..).all(|(it, n)| it[..2] == [n, block + 1]), "{csv}");
-    }
-}
-
-#[test]
-#[ignore = "boots emulated machines; run by cargo xtask test"]
-fn study_that_is_killed_anywhere_leaves_the_settings_as_found_and_goes_on_to_the_same_end() {
-    expect_the_same_end_after_kills();
-}
-
-fn expect_the_same_end_after_kills() {
-    let seed = seed();
-    println!("kills by chance, seed {seed}");
-    let script = format!("killed_at_random {seed} {} {}", *N_KILLS, study(seed));
-    let transcript = run(&machines::half_isolated(), &[interrupted("killed", &script)]);
-    let output = transcript.step("killed").unwrap_or_else(|error| panic!("{error:#}"));
-    println!("{}", output.stderr);
-    let (n_whole, rest) = same_studies(&output.stdout);
-    println!("{n_whole} studies: {rest}");
-    let number = |before: &str| {
-        let number = rest.split(before).next().and_then(|it| it.split(' ').next_back());
-        number.and_then(|it| it.parse::<u32>().ok()).unwrap_or_else(|| panic!("{output:#?}"))
-    };
-    let (killed, changed) = (number(" times"), number(" of them"));
-    let expected = format!(
-        "killed {killed} times, {changed} of them in a change, lost 0, failed 0, left , then Nothing is applied.\n"
-    );
-    assert_eq!(rest, expected, "{}", output.stderr);
-    assert_eq!(killed, *N_KILLS, "{}", output.stderr);
-    assert!(changed >= *N_KILLS / 10, "{rest}");
-    assert!(n_whole > 0, "{rest}");
 }
 
 #[test]
@@ -337,44 +221,7 @@ fn study_that_is_killed_with_its_guard_takes_back_what_it_left_before_it_goes_on
     assert_eq!(output.stdout, expected, "{}", output.stderr);
 }
 
-/// What the boot after the last cut tells of all.
-static CUT: LazyLock<Transcript> =
-    LazyLock::new(|| power_cuts().unwrap_or_else(|error| panic!("{error:?}")));
-
-fn power_cuts() -> anyhow::Result<Transcript> {
-    let seed = seed();
-    println!("power cuts by chance, seed {seed}");
-    let (bench, disk) = (bench(&[]), Disk::new()?);
-    let boot = machines::lasting(&disk);
-    let step = |name: &str, script: &str| {
-        interrupted(name, &format!("{}\n{script}", include_str!("steps/power_cut_experiment.sh")))
-    };
-    for cut in 0..u64::from(*N_POWER_CUTS) {
-        let script = format!("power_cut {} {}", seed + cut, study(seed));
-        bench.run_to_power_cut(&boot, &[step("power cut", &script)])?;
-    }
-    bench.run(&boot, &[step("after the power cuts", &format!("after_power_cuts {}", study(seed)))])
-}
-
-#[test]
-#[ignore = "boots emulated machines; run by cargo xtask test"]
-fn study_that_the_power_goes_in_keeps_its_trials_and_goes_on_to_the_same_end() {
-    let output = CUT.step("after the power cuts").unwrap_or_else(|error| panic!("{error:#}"));
-    let (n_whole, rest) = same_studies(&output.stdout);
-    println!("{n_whole} studies\n{rest}");
-    let (boots, last) = rest.trim_end().rsplit_once('\n').unwrap_or_else(|| panic!("{output:#?}"));
-    assert_eq!(last, "left , then Nothing is applied.", "{}", output.stderr);
-    let boots: Vec<&str> = boots.lines().collect();
-    assert_eq!(boots.len(), *N_POWER_CUTS as usize + 1, "{rest}");
-    for boot in boots {
-        assert!(boot.starts_with("booted with schedutil schedutil 1, kept "), "{rest}");
-        // A study is on the disk before it changes anything.
-        assert!(!boot.contains("kept 0 lines: Change "), "{rest}");
-    }
-    assert!(n_whole > 0, "{rest}");
-}
-
-/// What takes minutes of a machine, and differs from what is above by its extent.
+/// What takes minutes of a machine: every limit, and studies that are cut short again and again.
 mod sweep {
     use super::*;
 
@@ -390,9 +237,171 @@ mod sweep {
         assert_eq!(study.report["workloads"][0]["arms"].as_array().map(Vec::len), Some(16));
     }
 
+    /// Two settings in every combination: three blocks of eight short trials, whose figures are a function of the settings in
+    /// force and of the trials that were kept.
+    fn study(seed: u64) -> String {
+        format!(
+            "--seed {seed} governor=ondemand,performance stat-interval=10,20 \
+             -w 'command --metric figure=([0-9]+) -- figure' -n 6"
+        )
+    }
+    const N_ARMS: usize = 4;
+    const N_BLOCKS: usize = 3;
+
+    /// In each of two machines: all of them at once would take one longer than it is given.
+    const N_KILLS: u32 = 25;
+    /// Each takes a boot.
+    const N_POWER_CUTS: u32 = 10;
+
+    /// What chance begins with: another number every time, which the shell's arithmetic and awk's take whole.
+    fn seed() -> u64 {
+        RandomState::new().hash_one("seed") >> 33
+    }
+
+    /// Checks every study that was told: each that was cut short again and again says what the one in one piece says. How many
+    /// there are besides that one, and what was told behind them.
+    fn same_studies(told: &str) -> (usize, &str) {
+        let mut pieces: Vec<&str> = told.split("\nend\n").collect();
+        let rest = pieces.pop().unwrap_or_default();
+        let parsed = |piece: &&str| {
+            let (report, trials) =
+                piece.split_once("trials:\n").unwrap_or_else(|| panic!("{piece}"));
+            let report: Value =
+                serde_json::from_str(report).unwrap_or_else(|why| panic!("{why}: {report}"));
+            (without_what_was_around(report), trials.to_owned())
+        };
+        let studies: Vec<(Value, String)> = pieces.iter().map(parsed).collect();
+        let Some(((report, trials), others)) = studies.split_first() else { panic!("{told}") };
+        assert_eq!(report["is_complete"], true, "{report:#}");
+        assert_eq!(report["n_trials"], 2 * N_ARMS * N_BLOCKS, "{report:#}");
+        // Whether the smaller effect is claimed is chance's: the order of trials makes their noise.
+        let advice = text(&report["command"]);
+        assert!(advice.starts_with("fullclock apply governor=performance"), "{report:#}\n{trials}");
+        assert_eq!(report["failures"], Value::Array(Vec::new()), "{report:#}");
+        expect_every_block_there_and_back(trials);
+        for other in others {
+            assert_eq!((&other.0, &other.1), (report, trials));
+        }
+        (others.len(), rest)
+    }
+
+    /// A report without what differs between two studies of one plan and one seed: when they were, and what else the machine did
+    /// meanwhile.
+    fn without_what_was_around(mut report: Value) -> Value {
+        const AROUND: [&str; 5] =
+            ["throttled", "clock-drifted", "clock-unknown", "stolen", "other-load"];
+        let leave_out = |value: &mut Value, names: &[&str]| {
+            let fields = value.as_object_mut().unwrap_or_else(|| panic!("it is no object"));
+            fields.retain(|name, _| !names.contains(&&**name));
+        };
+        leave_out(&mut report, &["id", "host", "began", "doubt_sentences"]);
+        if let Some(doubts) = report["doubts"].as_array_mut() {
+            doubts.retain(|it| !AROUND.contains(&text(&it["doubt"])));
+        }
+        let workloads = report["workloads"].as_array_mut().into_iter().flatten();
+        for workload in workloads {
+            for part in ["arms", "effects"] {
+                let of_part = workload[part].as_array_mut().into_iter().flatten();
+                of_part.for_each(|it| leave_out(it, &["ledger"]));
+            }
+        }
+        report
+    }
+
+    /// A block runs its arms in the order that chance gave it, and back.
+    fn expect_every_block_there_and_back(csv: &str) {
+        let trial = |line: &str| -> Vec<usize> {
+            line.split(',').filter_map(|it| it.parse().ok()).collect()
+        };
+        let trials: Vec<Vec<usize>> = csv.lines().skip(1).map(trial).collect();
+        assert_eq!(trials.len(), 2 * N_ARMS * N_BLOCKS, "{csv}");
+        for (block, trials) in trials.chunks(2 * N_ARMS).enumerate() {
+            let arms: Vec<usize> = trials.iter().map(|it| it[2]).collect();
+            let back: Vec<usize> = arms.iter().rev().copied().collect();
+            let mut there = arms[..N_ARMS].to_vec();
+            there.sort_unstable();
+            assert_eq!((&arms, there), (&back, (0..N_ARMS).collect()), "{csv}");
+            let first = 2 * N_ARMS * block + 1;
+            assert!(trials.iter().zip(first..).all(|(it, n)| it[..2] == [n, block + 1]), "{csv}");
+        }
+    }
+
+    #[test]
+    #[ignore = "boots emulated machines; run by cargo xtask sweep"]
+    fn study_that_is_killed_anywhere_leaves_the_settings_as_found_and_goes_on_to_the_same_end() {
+        expect_the_same_end_after_kills();
+    }
+
     #[test]
     #[ignore = "boots emulated machines; run by cargo xtask sweep"]
     fn study_that_is_killed_at_other_moments_leaves_the_settings_as_found() {
         expect_the_same_end_after_kills();
+    }
+
+    fn expect_the_same_end_after_kills() {
+        let seed = seed();
+        println!("kills by chance, seed {seed}");
+        let script = format!("killed_at_random {seed} {} {}", N_KILLS, study(seed));
+        let transcript = run(&machines::half_isolated(), &[interrupted("killed", &script)]);
+        let output = transcript.step("killed").unwrap_or_else(|error| panic!("{error:#}"));
+        println!("{}", output.stderr);
+        let (n_whole, rest) = same_studies(&output.stdout);
+        println!("{n_whole} studies: {rest}");
+        let number = |before: &str| {
+            let number = rest.split(before).next().and_then(|it| it.split(' ').next_back());
+            number.and_then(|it| it.parse::<u32>().ok()).unwrap_or_else(|| panic!("{output:#?}"))
+        };
+        let (killed, changed) = (number(" times"), number(" of them"));
+        let expected = format!(
+            "killed {killed} times, {changed} of them in a change, lost 0, failed 0, left , then Nothing is applied.\n"
+        );
+        assert_eq!(rest, expected, "{}", output.stderr);
+        assert_eq!(killed, N_KILLS, "{}", output.stderr);
+        assert!(changed >= N_KILLS / 10, "{rest}");
+        assert!(n_whole > 0, "{rest}");
+    }
+
+    /// What the boot after the last cut tells of all.
+    static CUT: LazyLock<Transcript> =
+        LazyLock::new(|| power_cuts().unwrap_or_else(|error| panic!("{error:?}")));
+
+    fn power_cuts() -> anyhow::Result<Transcript> {
+        let seed = seed();
+        println!("power cuts by chance, seed {seed}");
+        let (bench, disk) = (bench(&[]), Disk::new()?);
+        let boot = machines::lasting(&disk);
+        let step = |name: &str, script: &str| {
+            interrupted(
+                name,
+                &format!("{}\n{script}", include_str!("steps/power_cut_experiment.sh")),
+            )
+        };
+        for cut in 0..u64::from(N_POWER_CUTS) {
+            let script = format!("power_cut {} {}", seed + cut, study(seed));
+            bench.run_to_power_cut(&boot, &[step("power cut", &script)])?;
+        }
+        bench.run(
+            &boot,
+            &[step("after the power cuts", &format!("after_power_cuts {}", study(seed)))],
+        )
+    }
+
+    #[test]
+    #[ignore = "boots emulated machines; run by cargo xtask sweep"]
+    fn study_that_the_power_goes_in_keeps_its_trials_and_goes_on_to_the_same_end() {
+        let output = CUT.step("after the power cuts").unwrap_or_else(|error| panic!("{error:#}"));
+        let (n_whole, rest) = same_studies(&output.stdout);
+        println!("{n_whole} studies\n{rest}");
+        let (boots, last) =
+            rest.trim_end().rsplit_once('\n').unwrap_or_else(|| panic!("{output:#?}"));
+        assert_eq!(last, "left , then Nothing is applied.", "{}", output.stderr);
+        let boots: Vec<&str> = boots.lines().collect();
+        assert_eq!(boots.len(), N_POWER_CUTS as usize + 1, "{rest}");
+        for boot in boots {
+            assert!(boot.starts_with("booted with schedutil schedutil 1, kept "), "{rest}");
+            // A study is on the disk before it changes anything.
+            assert!(!boot.contains("kept 0 lines: Change "), "{rest}");
+        }
+        assert!(n_whole > 0, "{rest}");
     }
 }

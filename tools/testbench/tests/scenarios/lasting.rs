@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use testbench::{Bench, Disk, Step, Transcript, machines};
 
-use crate::boots::{bench, change, in_usual_and_sweep};
+use crate::boots::{bench, change};
 
 /// The four boots that follow each other, and what the three that ended said.
 struct Boots {
@@ -71,26 +71,6 @@ echo \"revert: $?\"
 in_force
 fullclock status";
 
-/// Undoes what the boot before has left, and begins a change whose power goes right when it would be killed, behind all the
-/// points that were tried before; whoever comes to its end is not cut any more.
-const CUT_AT: &str = "\
-cut_at() {
-    left=$(find /etc -type f | wc -l)
-    fullclock revert --all >&2
-    echo \"revert: $?, $(in_force | words), $(fullclock status)\" >>/disk/undone
-    echo \"$left\" >>/disk/left
-    sync
-    FULLCLOCK_FAULT=$1 fullclock apply -q --persist governor=performance stat-interval=10 >&2
-    [ $? = 137 ] && echo b >/proc/sysrq-trigger && sleep 1000
-    cat /disk/undone
-    echo \"with files: $(grep -cv '^0$' /disk/left) of $(wc -l </disk/left)\"
-}";
-
-/// Of about sixty points: every twenty-fourth, and every fourth in a sweep.
-const STRIDES: (usize, usize) = (24, 4);
-/// More points than a change of two settings has.
-const MOST_POINTS: usize = 200;
-
 const NOTHING: &str = "vm.stat_interval = 1\ngovernors: schedutil schedutil\nfiles: 0\n";
 
 #[test]
@@ -119,28 +99,52 @@ fn change_that_the_power_went_in_leaves_a_journal_that_undoes_what_is_left_of_it
     assert_eq!(after.stdout, expected, "{}", after.stderr);
 }
 
-#[test]
-#[ignore = "boots emulated machines; run by cargo xtask test"]
-fn change_that_the_power_goes_in_at_any_point_is_undone_in_the_next_boot() {
-    let (bench, disk) = (bench(&[]), Disk::new().unwrap());
-    let boot = machines::lasting(&disk);
-    let stride = in_usual_and_sweep(STRIDES.0, STRIDES.1);
-    let mut cuts = 0;
-    let transcript = (1..MOST_POINTS).step_by(stride).find_map(|point| {
-        let script = format!("{CUT_AT}\ncut_at {point}");
-        let ended = bench.run_unless_cut(&boot, &[step("cut", &script)]);
-        let ended = ended.unwrap_or_else(|error| panic!("point {point}: {error:?}"));
-        cuts += usize::from(ended.is_none());
-        ended
-    });
-    let transcript = transcript.unwrap_or_else(|| panic!("every point is cut"));
-    let output = transcript.step("cut").unwrap_or_else(|error| panic!("{error:#}"));
-    let (undone, with_files) = output.stdout.trim().rsplit_once('\n').unwrap_or_default();
-    let nothing = NOTHING.trim().replace('\n', " ");
-    let each = format!("revert: 0, {nothing}, Nothing is applied.");
-    // The first boot follows no cut.
-    assert_eq!(undone.lines().collect::<Vec<_>>(), vec![each; cuts + 1], "{}", output.stderr);
-    println!("{cuts} cuts, {with_files}");
-    assert!(cuts >= 32 / stride, "{cuts}");
-    assert_ne!(with_files, format!("with files: 0 of {}", cuts + 1));
+/// A boot for each point.
+mod sweep {
+    use super::*;
+
+    /// Undoes what the boot before has left, and begins a change whose power goes right when it would be killed, behind all the
+    /// points that were tried before; whoever comes to its end is not cut any more.
+    const CUT_AT: &str = "\
+    cut_at() {
+        left=$(find /etc -type f | wc -l)
+        fullclock revert --all >&2
+        echo \"revert: $?, $(in_force | words), $(fullclock status)\" >>/disk/undone
+        echo \"$left\" >>/disk/left
+        sync
+        FULLCLOCK_FAULT=$1 fullclock apply -q --persist governor=performance stat-interval=10 >&2
+        [ $? = 137 ] && echo b >/proc/sysrq-trigger && sleep 1000
+        cat /disk/undone
+        echo \"with files: $(grep -cv '^0$' /disk/left) of $(wc -l </disk/left)\"
+    }";
+
+    /// Of about sixty points every fourth is tried.
+    const STRIDE: usize = 4;
+    /// More points than a change of two settings has.
+    const MOST_POINTS: usize = 200;
+
+    #[test]
+    #[ignore = "boots emulated machines; run by cargo xtask sweep"]
+    fn change_that_the_power_goes_in_at_any_point_is_undone_in_the_next_boot() {
+        let (bench, disk) = (bench(&[]), Disk::new().unwrap());
+        let boot = machines::lasting(&disk);
+        let mut cuts = 0;
+        let transcript = (1..MOST_POINTS).step_by(STRIDE).find_map(|point| {
+            let script = format!("{CUT_AT}\ncut_at {point}");
+            let ended = bench.run_unless_cut(&boot, &[step("cut", &script)]);
+            let ended = ended.unwrap_or_else(|error| panic!("point {point}: {error:?}"));
+            cuts += usize::from(ended.is_none());
+            ended
+        });
+        let transcript = transcript.unwrap_or_else(|| panic!("every point is cut"));
+        let output = transcript.step("cut").unwrap_or_else(|error| panic!("{error:#}"));
+        let (undone, with_files) = output.stdout.trim().rsplit_once('\n').unwrap_or_default();
+        let nothing = NOTHING.trim().replace('\n', " ");
+        let each = format!("revert: 0, {nothing}, Nothing is applied.");
+        // The first boot follows no cut.
+        assert_eq!(undone.lines().collect::<Vec<_>>(), vec![each; cuts + 1], "{}", output.stderr);
+        println!("{cuts} cuts, {with_files}");
+        assert!(cuts >= 32 / STRIDE, "{cuts}");
+        assert_ne!(with_files, format!("with files: 0 of {}", cuts + 1));
+    }
 }

@@ -4,10 +4,9 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use testbench::Transcript;
 
 use crate::audit::Audit;
-use crate::boots::{BACKPORTS, DEBIAN_13, SCHEDULER};
+use crate::boots::{BACKPORTS, SCHEDULER, on_each_that_schedules};
 use crate::ledger::{line, number, report_of};
 
 /// In percent of a CPU.
@@ -34,14 +33,10 @@ fn expect_near(what: &str, found: f64, true_share: f64) {
     );
 }
 
-fn on_each(judge: impl Fn(&Transcript)) {
-    [&DEBIAN_13, &BACKPORTS].into_iter().for_each(|it| judge(it));
-}
-
 #[test]
 #[ignore = "boots emulated machines; run by cargo xtask test"]
 fn time_that_a_quota_takes_is_that_for_which_it_stopped_its_group() {
-    on_each(|transcript| {
+    on_each_that_schedules(|transcript| {
         let step = report_of(transcript, "ledger of a quota");
         let stopped = share(&step, "stopped_us", 1e-6);
         expect_near("quota", found(&step["ledger"], "cgroup-quota", ""), stopped);
@@ -60,7 +55,7 @@ fn time_that_a_quota_takes_is_that_for_which_it_stopped_its_group() {
 #[test]
 #[ignore = "boots emulated machines; run by cargo xtask test"]
 fn time_that_a_real_time_task_takes_is_its_own_count_and_the_server_leaves_five_percent() {
-    on_each(|transcript| {
+    on_each_that_schedules(|transcript| {
         let step = report_of(transcript, "ledger of a real-time hog");
         let [hog, victim] = ["hog_ns", "victim_ns"].map(|it| share(&step, it, 1e-9));
         // Of what both have had: an emulated CPU stands still where its host does not run it, and neither of them runs then.
@@ -69,17 +64,6 @@ fn time_that_a_real_time_task_takes_is_its_own_count_and_the_server_leaves_five_
         // 50 ms of each second.
         expect_near("victim", of_both(victim), 5.0);
     });
-}
-
-#[test]
-#[ignore = "boots emulated machines; run by cargo xtask test"]
-fn ticks_by_the_server_of_a_tickless_cpu_are_a_note_where_its_tick_could_stop() {
-    let audit = Audit::of(&DEBIAN_13, "fair servers");
-    let finding = audit.expect("fair-server-tick").to_string();
-    assert!(finding.contains("the fair server (50 ms of each 1000 ms) may cause"), "{finding}");
-    assert_eq!(audit.cpus("fair-server-tick"), BTreeSet::from([1]));
-    // There the kernel trusts no TSC of this machine, and the tick stays: no matter of the server's.
-    Audit::of(&BACKPORTS, "fair servers").expect_clean("fair-server-tick");
 }
 
 #[test]
@@ -116,6 +100,27 @@ fn scheduler_of_sched_ext_is_named_while_it_is_in_force() {
     let name = format!("the sched_ext scheduler {SCHEDULER} schedules normal tasks");
     assert!(finding.contains(&name), "{finding}");
     Audit::of(&BACKPORTS, "own scheduler").expect_clean("foreign-scheduler");
-    // A kernel without such schedulers.
-    assert!(Audit::of(&DEBIAN_13, "shared").leaves_open("foreign-scheduler"));
+}
+
+/// What an older kernel has or lacks.
+mod sweep {
+    use super::*;
+    use crate::boots::DEBIAN_13;
+
+    #[test]
+    #[ignore = "boots emulated machines; run by cargo xtask sweep"]
+    fn ticks_by_the_server_of_a_tickless_cpu_are_a_note_where_its_tick_could_stop() {
+        let audit = Audit::of(&DEBIAN_13, "fair servers");
+        let finding = audit.expect("fair-server-tick").to_string();
+        assert!(finding.contains("the fair server (50 ms of each 1000 ms) may cause"), "{finding}");
+        assert_eq!(audit.cpus("fair-server-tick"), BTreeSet::from([1]));
+        // There the kernel trusts no TSC of this machine, and the tick stays: no matter of the server's.
+        Audit::of(&BACKPORTS, "fair servers").expect_clean("fair-server-tick");
+    }
+
+    #[test]
+    #[ignore = "boots emulated machines; run by cargo xtask sweep"]
+    fn kernel_without_schedulers_of_sched_ext_leaves_open_whose_it_runs() {
+        assert!(Audit::of(&DEBIAN_13, "shared").leaves_open("foreign-scheduler"));
+    }
 }

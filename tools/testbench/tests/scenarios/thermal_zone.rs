@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use crate::audit::Audit;
-use crate::boots::{BACKPORTS, DEBIAN_13};
+use crate::boots::on_each_that_schedules;
 
 #[test]
 #[ignore = "boots emulated machines; run by cargo xtask test"]
 fn trip_point_that_is_no_heat_is_named_while_it_slows_the_cpus_and_not_otherwise() {
-    for transcript in [&DEBIAN_13, &BACKPORTS] {
+    on_each_that_schedules(|transcript| {
         let hot = Audit::of(transcript, "hot");
         assert_eq!(hot.cpus("capped-frequency"), BTreeSet::from([0, 1]));
         let finding = hot.expect("capped-frequency");
@@ -19,5 +19,5 @@ fn trip_point_that_is_no_heat_is_named_while_it_slows_the_cpus_and_not_otherwise
             "{finding:#}"
         );
         Audit::of(transcript, "cool").expect_silent("capped-frequency");
-    }
+    });
 }
