@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
 use super::tools::Tools;
-use super::{Release, TARGET, text_of};
-use crate::cargo::run;
+use super::{Release, TARGET, path, text_of};
+use crate::cargo::{run, workspace};
 
 /// Writes both into [`Release::made`].
 pub(super) fn write(tools: &Tools, release: &Release) -> Result<()> {
@@ -26,8 +26,10 @@ pub(super) fn write(tools: &Tools, release: &Release) -> Result<()> {
         bill.remove("serialNumber");
     }
     let text = serde_json::to_string_pretty(&bill)? + "\n";
-    let source = super::path(&release.source)?;
-    fs::write(made.join("fullclock.cdx.json"), text.replace(source, "/fullclock"))?;
+    let text = text.replace(path(&release.source)?, "/fullclock");
+    let here = workspace().canonicalize()?;
+    ensure!(!text.contains(path(&here)?), "the bill of materials names {}", here.display());
+    fs::write(made.join("fullclock.cdx.json"), text)?;
     Ok(())
 }
 

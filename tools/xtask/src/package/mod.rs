@@ -62,10 +62,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let tools = stage("tools", Tools::installed)?;
-    let sums = packages(&tools, "package", &options.output)?;
+    // Once: somebody may commit while the first of two builds runs.
+    let commit = text_of(program("git", &["rev-parse", "HEAD"]))?;
+    let sums = packages(&tools, &commit, "package", &options.output)?;
     if options.is_twice {
         let again = target().join("package-again/dist");
-        let others = packages(&tools, "package-again", &again)?;
+        let others = packages(&tools, &commit, "package-again", &again)?;
         ensure!(sums == others, "two builds differ:\n{sums}\n{others}");
         println!("two builds are equal byte for byte");
     }
@@ -104,9 +106,9 @@ fn parsed(arguments: &[String]) -> Result<Options> {
     Ok(options)
 }
 
-/// Makes all packages in `output`, in the folder `name` of cargo's; the text of their checksums.
-fn packages(tools: &Tools, name: &str, output: &Path) -> Result<String> {
-    let release = Release::export(&target().join(name))?;
+/// Makes all packages of a commit in `output`, in the folder `name` of cargo's; the text of their checksums.
+fn packages(tools: &Tools, commit: &str, name: &str, output: &Path) -> Result<String> {
+    let release = Release::export(commit, &target().join(name))?;
     let program = stage("build", || built::program(tools, &release))?;
     stage("pages, completions, licences", || {
         made::write(&release, &program)?;
@@ -121,21 +123,23 @@ fn packages(tools: &Tools, name: &str, output: &Path) -> Result<String> {
 }
 
 impl Release {
-    /// Exports the commit that is checked out.
-    fn export(folder: &Path) -> Result<Release> {
+    /// Exports the files of a commit to a folder.
+    fn export(commit: &str, folder: &Path) -> Result<Release> {
         let git = |arguments: &[&str]| text_of(program("git", arguments));
-        let commit = git(&["rev-parse", "HEAD"])?;
-        let epoch = git(&["log", "-1", "--format=%ct"])?.parse()?;
+        let epoch = git(&["log", "-1", "--format=%ct", commit])?.parse()?;
         if !git(&["status", "--porcelain", "--untracked-files=no"])?.is_empty() {
             println!("what is not committed is not in the packages");
         }
+        empty(&folder.join("source"))?;
+        // As cargo and its tools print it, so that it can be found in what they write.
+        let folder = folder.canonicalize()?;
         let source = folder.join("source");
-        empty(&source)?;
         let tar = folder.join("source.tar");
-        run_program(program("git", &["archive", "--output", path(&tar)?, "HEAD"]))?;
-        run_program(program("tar", &["-xf", path(&tar)?, "-C", path(&source)?]))?;
+        run_program(program("git", &["archive", "--output", path(&tar)?, commit]))?;
+        // Of today: cargo would take a file that is older than what it built last for one that it has built.
+        run_program(program("tar", &["--touch", "-xf", path(&tar)?, "-C", path(&source)?]))?;
         Ok(Release {
-            commit,
+            commit: commit.to_owned(),
             epoch,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             source,
