@@ -101,6 +101,9 @@ pub fn audit_of_site(
     if config.redfish.is_some() && source.origin() == Origin::Live && is_unasked {
         host.redfish = Err(Missing::left_alone(redfish::NAME));
     }
+    if let Some(results) = config.results.as_deref().filter(|_| source.origin() == Origin::Live) {
+        host.baseline = host::baseline_in(source, results);
+    }
     let mut audit = audit(source, host);
     audit.suppress(&config.ignored, today);
     audit

@@ -7,8 +7,11 @@ use crate::Fact;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Where root keeps it.
-pub const STANDING: &str = "/var/lib/fullclock/baseline/standing.json";
+/// Where root keeps results, where its configuration says nothing else.
+pub const RESULTS: &str = "/var/lib/fullclock";
+
+/// The file in the folder of results.
+pub const STANDING: &str = "baseline/standing.json";
 
 /// The version of the file that this program writes; another one is not read.
 pub const VERSION: u32 = 1;

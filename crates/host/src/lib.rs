@@ -30,7 +30,8 @@ pub mod writers;
 pub use access::access;
 pub use clock::thread_cpu_ns;
 pub use readers::{
-    Watch, bmc_device, bmc_firmware, controls, processes, quota_of, serving, view, view_of,
+    Watch, baseline_in, bmc_device, bmc_firmware, controls, processes, quota_of, serving, view,
+    view_of,
 };
 pub use source::answered::Answered;
 pub use source::answers::{Answers, Identity};

@@ -200,7 +200,7 @@ pub(crate) fn item(check: &Check, finding: &Finding) -> Item {
     let head = head(check.id, finding.cpus.as_ref(), finding.confidence);
     let mut body = vec![Block::paragraph(&*finding.message)];
     seen(&mut body, [finding]);
-    cost(&mut body, finding);
+    cost(&mut body, finding, "");
     fix(&mut body, &finding.fix);
     Item { severity: finding.severity, head, body }
 }
@@ -212,7 +212,12 @@ fn item_of_chain(chain: &Chain<'_>) -> Item {
     let between = if chain.cause().is_some() { " -> " } else { ", " };
     let head = head(&ids.join(between), chain.cpus().as_ref(), chain.confidence());
     let findings = || chain.links().map(|it| it.finding);
-    let mut body: Vec<Block> = findings().map(|it| Block::paragraph(&*it.message)).collect();
+    let on = |it: &Finding| {
+        let cpus = it.cpus.as_ref().filter(|_| chain.has_several_scopes());
+        cpus.map_or(String::new(), |it| format!("{it}: "))
+    };
+    let message = |it: &Finding| Block::paragraph(format!("{}{}", on(it), it.message));
+    let mut body: Vec<Block> = findings().map(message).collect();
     if let Some(who) = who(chain) {
         body.push(Block::labelled("who", format!("{who}, by {}", chain.mechanism())));
     }
@@ -222,7 +227,7 @@ fn item_of_chain(chain: &Chain<'_>) -> Item {
     }
     seen(&mut body, findings());
     let costly = findings().filter(|it| it.cost.is_some()).last();
-    costly.into_iter().for_each(|it| cost(&mut body, it));
+    costly.into_iter().for_each(|it| cost(&mut body, it, &on(it)));
     findings().take(1).for_each(|it| fix(&mut body, &it.fix));
     Item { severity: chain.severity(), head, body }
 }
@@ -241,9 +246,10 @@ fn seen<'a>(body: &mut Vec<Block>, findings: impl IntoIterator<Item = &'a Findin
     }
 }
 
-fn cost(body: &mut Vec<Block>, finding: &Finding) {
+/// `on` says on which CPUs, where that has to be said.
+fn cost(body: &mut Vec<Block>, finding: &Finding, on: &str) {
     if let Some(cost) = &finding.cost {
-        let cost = format!("{} ({})", cost.estimate, cost.derivation);
+        let cost = format!("{on}{} ({})", cost.estimate, cost.derivation);
         body.push(Block::labelled("cost", cost));
     }
 }

@@ -3,7 +3,7 @@
 use crate::wording::{capital, listed};
 use facts::watched;
 use lab::held::Held;
-use rules::diagnosis::parts::Lost;
+use rules::diagnosis::parts::{Lost, part_of};
 use rules::diagnosis::{Because, Bound, Candidate, Chain, ChainLoss};
 use rules::finding::Moment;
 use rules::looks::sights_of;
@@ -15,9 +15,12 @@ const MOST_NAMED: usize = 3;
 /// The chain in two or three sentences.
 pub fn sentences(chain: &Chain<'_>) -> String {
     let scope = chain.cpus().map_or(String::new(), |it| format!(" on {it}"));
-    let whole = match chain.loss().filter(|_| chain.moment() == Moment::Now) {
-        Some(loss) => format!("{}{scope}{}", lost(chain, loss), cause(chain)),
-        None => without_loss(chain, &scope),
+    let whole = match (chain.loss(), chain.moment()) {
+        // That a cause was there at some time does not say that it took all that it can.
+        (Some(loss), moment) if moment == Moment::Now || chain.cause().is_none() => {
+            format!("{}{scope}{}", lost_of(chain.of(), loss, moment, chain.acts()), cause(chain))
+        }
+        _ => without_loss(chain, &scope),
     };
     match to_do(chain) {
         Some(action) => format!("{whole}. {action}."),
@@ -27,29 +30,41 @@ pub fn sentences(chain: &Chain<'_>) -> String {
 
 /// What a result has kept of a chain, as the audit of that moment said it, without what to do and without a stop.
 pub fn recorded(held: &Held) -> String {
-    let named = |all: [Lost; 3]| all.into_iter().find(|it| it.name() == held.lost);
-    let of = named([Lost::Clock, Lost::Turbo, Lost::Time]).unwrap_or(Lost::Clock);
+    let of = Lost::ALL.into_iter().find(|it| it.name() == held.lost).unwrap_or(Lost::Clock);
     let scope = held.cpus.as_ref().map_or(String::new(), |it| format!(" on {it}"));
     let party = Party::ALL.into_iter().find(|it| Some(it.name()) == held.party.as_deref());
     let who = party.map(|it| who_of(it, held.program.as_deref()));
-    let takes = if of == Lost::Time { "takes it" } else { "holds it down" };
-    let cause = match (&held.mechanism, who) {
-        (Some(mechanism), Some(who)) => format!(": {who} {takes} by {mechanism}"),
-        (Some(mechanism), None) => format!(": {mechanism} {takes}"),
-        (None, _) => ", and the cause is unknown".to_owned(),
-    };
+    let acts = held.findings.first().and_then(|it| part_of(it)).is_some_and(|it| it.acts);
+    let moment = if held.since_boot { Moment::SinceBoot } else { Moment::Now };
     let bounds = [Bound::Measured, Bound::AtLeast, Bound::AtMost];
     let bound = bounds.into_iter().find(|it| Some(it.name()) == held.bound.as_deref());
-    match held.share.zip(bound).filter(|_| !held.since_boot) {
-        Some((share, bound)) => {
-            format!("{}{scope}{cause}", lost_of(of, ChainLoss { share, bound }))
+    let loss = held.share.zip(bound).map(|(share, bound)| ChainLoss { share, bound });
+    match (&held.mechanism, loss) {
+        (Some(mechanism), Some(loss)) if !held.since_boot => {
+            let lost = lost_of(of, loss, moment, acts);
+            format!("{lost}{scope}: {}", caused(of, who.as_deref(), mechanism))
         }
-        None if held.since_boot => format!("At some time since boot{scope}{cause}"),
-        None => {
+        (Some(mechanism), _) => {
+            let (does, behind) = does(of, moment, acts);
+            let what = what_of(of);
+            capital(&match who {
+                Some(who) => format!("{who} {does} {what}{behind}{scope}, by {mechanism}"),
+                None => format!("{mechanism} {does} {what}{behind}{scope}"),
+            })
+        }
+        (None, Some(loss)) => {
+            format!("{}{scope}, and the cause is unknown", lost_of(of, loss, moment, acts))
+        }
+        (None, None) => {
             let sign = held.sign.as_deref().unwrap_or_else(|| what_of(of));
-            capital(&format!("{sign}{scope}{cause}"))
+            let when = if held.since_boot { " at some time since boot" } else { "" };
+            capital(&format!("{sign}{when}{scope}, and the cause is unknown"))
         }
     }
+}
+
+fn is_time(of: Lost) -> bool {
+    matches!(of, Lost::Time | Lost::OneCpu)
 }
 
 fn what(chain: &Chain<'_>) -> &'static str {
@@ -61,20 +76,22 @@ fn what_of(lost: Lost) -> &'static str {
         Lost::Clock => "the clock",
         Lost::Turbo => "the clock of a core that is busy alone",
         Lost::Time => "the time",
+        Lost::OneCpu => "the time of one CPU",
     }
 }
 
-/// How much is lost: "Up to 40 % of the clock is lost".
-fn lost(chain: &Chain<'_>, loss: ChainLoss) -> String {
-    lost_of(chain.of(), loss)
-}
-
-fn lost_of(of: Lost, loss: ChainLoss) -> String {
+/// How much is lost: "Up to 40 % of the clock can be lost". `acts` says that it is seen to be lost, however much of the most that is.
+fn lost_of(of: Lost, loss: ChainLoss, moment: Moment, acts: bool) -> String {
     let share = format!("{:.0} % of {}", 100.0 * loss.share, what_of(of));
+    let is_lost = match (moment, loss.bound) {
+        (Moment::SinceBoot, _) => "was lost since boot",
+        (Moment::Now, Bound::AtMost) if !acts => "can be lost",
+        (Moment::Now, _) => "is lost",
+    };
     match loss.bound {
-        Bound::Measured => format!("{share} is lost"),
-        Bound::AtLeast => format!("At least {share} is lost"),
-        Bound::AtMost => format!("Up to {share} can be lost"),
+        Bound::Measured => format!("{share} {is_lost}"),
+        Bound::AtLeast => format!("At least {share} {is_lost}"),
+        Bound::AtMost => format!("Up to {share} {is_lost}"),
     }
 }
 
@@ -83,13 +100,17 @@ fn cause(chain: &Chain<'_>) -> String {
     if chain.cause().is_none() {
         return unexplained(chain);
     }
-    let (takes, mechanism) = match chain.of() {
-        Lost::Time => ("takes it", chain.mechanism()),
-        Lost::Clock | Lost::Turbo => ("holds it down", chain.mechanism()),
-    };
-    match who(chain) {
-        Some(who) => format!(": {who} {takes} by {mechanism}"),
-        None => format!(": {mechanism} {takes}{}", of_whom(chain)),
+    let who = who(chain);
+    let of_whom = if who.is_none() { of_whom(chain) } else { "" };
+    format!(": {}{of_whom}", caused(chain.of(), who.as_deref(), chain.mechanism()))
+}
+
+/// Who takes what is lost, by what.
+fn caused(of: Lost, who: Option<&str>, mechanism: &str) -> String {
+    let takes = if is_time(of) { "takes it" } else { "holds it down" };
+    match who {
+        Some(who) => format!("{who} {takes} by {mechanism}"),
+        None => format!("{mechanism} {takes}"),
     }
 }
 
@@ -99,16 +120,26 @@ fn without_loss(chain: &Chain<'_>, scope: &str) -> String {
     if chain.cause().is_none() {
         return capital(&format!("{mechanism}{scope}{}", unexplained(chain)));
     }
-    let (does, when) = match (chain.moment(), chain.of()) {
-        (Moment::SinceBoot, Lost::Time) => ("took", " at some time since boot"),
-        (Moment::SinceBoot, _) => ("held", " down at some time since boot"),
-        (Moment::Now, _) if !chain.acts() => ("can hold", " down"),
-        (Moment::Now, Lost::Time) => ("takes", ""),
-        (Moment::Now, _) => ("holds", " down"),
-    };
+    let (does, behind) = does(chain.of(), chain.moment(), chain.acts());
     match who(chain) {
-        Some(who) => capital(&format!("{who} {does} {what}{when}{scope}, by {mechanism}")),
-        None => capital(&format!("{mechanism} {does} {what}{when}{scope}{}", of_whom(chain))),
+        Some(who) => capital(&format!("{who} {does} {what}{behind}{scope}, by {mechanism}")),
+        None => capital(&format!("{mechanism} {does} {what}{behind}{scope}{}", of_whom(chain))),
+    }
+}
+
+/// What a cause does to what is lost: the words before that, and those behind it.
+fn does(of: Lost, moment: Moment, acts: bool) -> (String, String) {
+    let [takes, holds] = match moment {
+        Moment::SinceBoot => ["took", "held"],
+        Moment::Now if acts => ["takes", "holds"],
+        Moment::Now => ["can take", "can hold"],
+    };
+    let when = if moment == Moment::SinceBoot { " at some time since boot" } else { "" };
+    match of {
+        Lost::Time | Lost::OneCpu => (takes.to_owned(), when.to_owned()),
+        Lost::Clock => (holds.to_owned(), format!(" down{when}")),
+        // It has too many words to stand before "down".
+        Lost::Turbo => (format!("{holds} down"), when.to_owned()),
     }
 }
 

@@ -20,8 +20,8 @@ pub fn cost(cost: &Cost) -> String {
         }
     }
     if cost.n_files > 0 {
-        let counters = counted(cost.n_files as u64, "other counter");
-        parts.push(format!("{counters} twice"));
+        let other = if parts.is_empty() { "counter" } else { "other counter" };
+        parts.push(format!("{} twice", counted(cost.n_files as u64, other)));
     }
     if parts.is_empty() {
         return "no counter here shows more in a look: --look adds nothing".to_owned();

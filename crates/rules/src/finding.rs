@@ -46,6 +46,8 @@ pub struct Held {
     pub name: Option<String>,
     /// What to do, in the imperative, where that differs from what the check's part says.
     pub action: Option<Cow<'static, str>>,
+    /// The part of the machine that it is about, where it is unknown which CPUs those are: `socket 1`.
+    pub place: Option<String>,
     /// The ids of checks whose findings show that it acts.
     pub sees: Vec<&'static str>,
     /// Whether it is a setting that is at a limit which another one gave it.
@@ -279,6 +281,14 @@ impl Finding {
     #[must_use]
     pub(crate) fn held_by(mut self, party: Party) -> Finding {
         self.held.by = Some(party);
+        self
+    }
+
+    /// Says which part of the machine it is about, where it is unknown which CPUs those are.
+    #[must_use]
+    pub(crate) fn of_place(mut self, place: String) -> Finding {
+        self.message = format!("{place}: {}", self.message);
+        self.held.place = Some(place);
         self
     }
 

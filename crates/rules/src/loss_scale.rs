@@ -22,13 +22,15 @@ pub struct Lost {
     share: f64,
     /// Whether they are many: at least half of the host's CPUs, or all of one kind.
     are_many: bool,
+    /// Whether more may be lost.
+    is_least: bool,
     deviations: Vec<&'static Deviation>,
 }
 
 impl Lost {
     /// This share of the capacity of each CPU concerned, 0 to 1.
     pub(crate) fn of(share: f64, are_many: bool) -> Lost {
-        Lost { share, are_many, deviations: Vec::new() }
+        Lost { share, are_many, is_least: false, deviations: Vec::new() }
     }
 
     /// What is lost where this share of the clock is left, 0 to 1.
@@ -47,6 +49,17 @@ impl Lost {
     #[must_use]
     pub(crate) fn but_if(self, holds: bool, deviation: &'static Deviation) -> Lost {
         if holds { self.but(deviation) } else { self }
+    }
+
+    /// The same where more may be lost.
+    #[must_use]
+    pub(crate) fn at_least_if(self, is_least: bool) -> Lost {
+        Lost { is_least, ..self }
+    }
+
+    /// Whether more may be lost.
+    pub fn is_least(&self) -> bool {
+        self.is_least
     }
 
     /// The share of the capacity of each CPU concerned, 0 to 1.

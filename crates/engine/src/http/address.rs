@@ -24,8 +24,8 @@ impl Address {
     pub fn parse(text: &str) -> Result<Address, Failure> {
         let refused = |why: &'static str| Problem::Address { why }.of(text);
         if has_user(text) {
-            let why = "the URL holds a user name or a password, which process lists and logs show: leave it out, and write the line \
-                       `Authorization: Basic BASE64` to a file that only you can read, which --token-file names";
+            let why = "the URL holds a user name or a password, which process lists and logs show: leave it out, and write them \
+                       as the header of a request (the scheme Basic, RFC 7617) to a file that only you can read, which --token-file names";
             return Err(Problem::Address { why }.of("the URL"));
         }
         let (is_encrypted, rest) =

@@ -40,7 +40,7 @@ impl What {
         match self {
             What::Systems | What::System | What::OtherSystem => "the machine",
             What::Chassis | What::ChassisCollection => "the chassis, and so its power limit",
-            What::Processors | What::Processor => "a processor",
+            What::Processors | What::Processor => facts::redfish::A_PROCESSOR,
             What::Environment | What::Power => "the power limit",
             What::Metrics(_) => "how long a processor was throttled",
             What::ProcessorEnvironment(_) => "the power limit of a processor",

@@ -4,7 +4,6 @@
 //! hardly a line is compared with any.
 
 use super::kinds::{Kind, kinds};
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// A wording that was found in a message.
@@ -27,8 +26,7 @@ pub(super) fn find(message: &str) -> Option<Found> {
         if !index.may_hold(gram) {
             continue;
         }
-        for &at in index.anchored.get(&gram).into_iter().flatten() {
-            let pattern = &index.patterns[at];
+        for pattern in index.anchored_by(gram) {
             if best.is_none_or(|(length, _)| pattern.n_letters > length)
                 && let Some(amount) = pattern.matched(message)
             {
@@ -72,8 +70,8 @@ struct Index {
     patterns: Vec<Pattern>,
     /// One bit for each hash of an anchor: few enough are set that most lines of a log hit none.
     bits: Box<[u64; 1 << (HASH_BITS - 6)]>,
-    /// The patterns with an anchor.
-    anchored: HashMap<u32, Vec<usize>>,
+    /// Anchors, ascending, each with the place of a pattern that has it.
+    anchored: Vec<(u32, usize)>,
 }
 
 const HASH_BITS: u32 = 19;
@@ -100,17 +98,24 @@ impl Index {
             n_uses[count_of(*gram)] += 1;
         }
         let bits = Box::new([0; 1 << (HASH_BITS - 6)]);
-        let mut index = Index { patterns, bits, anchored: HashMap::new() };
+        let mut index = Index { patterns, bits, anchored: Vec::with_capacity(anchors.len()) };
         OF_LOGS.iter().for_each(|it| index.set(*it));
         for (at, anchors) in anchors.into_iter().enumerate() {
             // The rarest of the table is rare in a log as well.
             if let Some(anchor) = grams[anchors].iter().min_by_key(|gram| n_uses[count_of(**gram)])
             {
                 index.set(*anchor);
-                index.anchored.entry(*anchor).or_default().push(at);
+                index.anchored.push((*anchor, at));
             }
         }
+        index.anchored.sort_unstable();
         index
+    }
+
+    fn anchored_by(&self, gram: u32) -> impl Iterator<Item = &Pattern> {
+        let first = self.anchored.partition_point(|it| it.0 < gram);
+        let same = self.anchored[first..].iter().take_while(move |it| it.0 == gram);
+        same.map(|it| &self.patterns[it.1])
     }
 
     fn set(&mut self, gram: u32) {

@@ -84,6 +84,9 @@ pub struct Word {
     pub value: String,
 }
 
+/// What [`Unknown::what`] says of processors.
+pub const A_PROCESSOR: &str = "a processor";
+
 /// Something that could not be learned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unknown {

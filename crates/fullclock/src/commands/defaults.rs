@@ -42,17 +42,17 @@ pub(super) struct LeftOut {
 }
 
 impl LeftOut {
-    /// Of a command line that was read; `None` where the configuration has no say in it.
-    pub(super) fn of(matches: &ArgMatches) -> Option<LeftOut> {
-        let (mut path, mut matches) = (String::new(), matches);
+    /// Of a command line that `command` read; `None` where the configuration has no say in it.
+    pub(super) fn of(command: &Command, matches: &ArgMatches) -> Option<LeftOut> {
+        let (mut path, mut command, mut matches) = (String::new(), command, matches);
         while let Some((name, below)) = matches.subcommand() {
             path = format!("{path} {name}").trim_start().to_owned();
+            command = command.find_subcommand(name)?;
             matches = below;
         }
         let mut options: Vec<&'static Configured> = Vec::new();
         for it in CONFIGURED.iter().filter(|it| it.command.is_none_or(|command| command == path)) {
-            let has = matches.try_contains_id(it.option).is_ok();
-            if has
+            if command.get_arguments().any(|known| known.get_id() == it.option)
                 && matches.value_source(it.option) != Some(ValueSource::CommandLine)
                 && options.iter().all(|other| other.option != it.option)
             {
@@ -104,8 +104,9 @@ mod tests {
         let text = "[folders]\nstate = '/s'\nresults = '/r'\n[serve]\nlisten = '10.0.0.1:1'";
         let config = Config::parse("c", text).unwrap();
         let words = || std::iter::once("fullclock").chain(words.iter().copied());
-        let matches = Invocation::command().get_matches_from(words());
-        let Some(left) = LeftOut::of(&matches) else { return Vec::new() };
+        let mut command = Invocation::command();
+        let matches = command.try_get_matches_from_mut(words()).unwrap();
+        let Some(left) = LeftOut::of(&command, &matches) else { return Vec::new() };
         let command = left.with_defaults(Invocation::command(), &config).unwrap();
         let mut matches = &command.get_matches_from(words());
         while let Some((_, below)) = matches.subcommand() {

@@ -273,20 +273,24 @@ const VERBOSE: &[(&str, &str)] = &[
 ///
 /// Errors: the configuration, which decides what was left out, is refused.
 pub(crate) fn parse() -> Result<Invocation> {
-    let (invocation, matches) = read(command());
-    let Some(left_out) = LeftOut::of(&matches) else { return Ok(invocation) };
+    let (invocation, left_out) = read(command());
+    let Some(left_out) = left_out else { return Ok(invocation) };
     let loaded = config::read(&invocation.arguments.config)?;
     let command = left_out.with_defaults(command(), &loaded.config);
     Ok(command.map_or(invocation, |command| read(command).0))
 }
 
-fn read(mut command: Command) -> (Invocation, ArgMatches) {
+/// What the command line asks for, and what of it the configuration may say.
+fn read(mut command: Command) -> (Invocation, Option<LeftOut>) {
     let matches = command.try_get_matches_from_mut(std::env::args_os());
     let parsed = matches.and_then(|matches| {
         refuse_before_command(&mut command, &matches)?;
-        Ok((Invocation::from_arg_matches(&matches)?, matches))
+        Ok((Invocation::from_arg_matches(&matches)?, LeftOut::of(&command, &matches)))
     });
-    parsed.unwrap_or_else(|error| exit(&error.format(&mut command)))
+    let parsed = parsed.unwrap_or_else(|error| exit(&error.format(&mut command)));
+    // It is thousands of small pieces, and the program ends soon: to free them is a fortieth of an audit.
+    std::mem::forget(command);
+    parsed
 }
 
 /// Ends the program with an error of the command line, which repeats words of the user; a password among them is masked.
@@ -297,7 +301,8 @@ fn exit(error: &Error) -> ! {
     }
     let text = error.render().to_string();
     if error.use_stderr() {
-        exit_as_plugin(&text);
+        let first = text.lines().next().unwrap_or_default();
+        exit_as_plugin(first.trim_start_matches("error: "));
     }
     match secrets::masked(&text) {
         Cow::Owned(masked) if error.use_stderr() => {
@@ -315,10 +320,9 @@ fn is_verbose() -> bool {
 }
 
 /// Ends the program as the plugin that the command line names, if it names one: to a monitoring system any other exit code is a state.
-fn exit_as_plugin(text: &str) {
+pub(crate) fn exit_as_plugin(why: &str) {
     let words = output::command_line();
-    let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-    if let Some((line, code)) = audit::plugin_failure(&words, &secrets::masked(first)) {
+    if let Some((line, code)) = audit::plugin_failure(&words, &secrets::masked(why)) {
         // Where nobody reads the line, the exit code says it.
         output::print(&line).ok();
         std::process::exit(i32::from(code));
@@ -386,6 +390,10 @@ fn refuse_before_command(command: &mut Command, matches: &ArgMatches) -> Result<
 /// Refuses options of the commands above the one at `path` that it does not have.
 fn refuse_above(command: &mut Command, path: &str, above: &[&ArgMatches]) -> Result<(), Error> {
     let is_given = |id| {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "without it, a debug build panics on options that a command lacks"
+        )]
         let source = |it: &&ArgMatches| {
             it.try_contains_id(id).is_ok() && it.value_source(id) == Some(ValueSource::CommandLine)
         };

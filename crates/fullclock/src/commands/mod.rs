@@ -31,7 +31,7 @@ mod serve;
 mod tick;
 mod watch;
 
-pub(crate) use foreign::{command, parse};
+pub(crate) use foreign::{command, exit_as_plugin, parse};
 
 use crate::cli::{Arguments, cpu_list};
 use crate::output;
@@ -72,8 +72,10 @@ enum Command {
     /// It contains: the names, states and control groups of all processes and of their threads; the kernel's boot line,
     /// version and configuration; mount points; the names of network interfaces, PCI devices, interrupts and sensors; models
     /// and versions of the machine, its firmware and processors; the settings and counters of the CPUs, with MSRs and CPUID
-    /// as root; answers of the management controller (BMC); and which devices in /dev processes have open. It contains no command
-    /// lines or environments of processes, names of open files, logs, or files of /etc but tuned's profile.
+    /// as root; answers of the management controller (BMC); and which devices in /dev processes have open. Of logs: the kernel's lines
+    /// about clocks, heat, power and firmware. Of /etc: the release of the distribution, tuned's profile, and whether
+    /// files that set clocks at boot are there. It contains no command lines or environments of processes, names of
+    /// open files, or other logs.
     ///
     /// Replaced by marks like <mac1>: serial numbers, UUIDs, MAC and IP addresses, and the host's own name. Other names
     /// stay: of users in mount points and control groups, of other hosts in the boot line. Read it before you send it.

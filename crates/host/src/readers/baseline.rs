@@ -1,11 +1,16 @@
 //! Reads what the last baseline said of the speed of the machine, and which boot this is.
 
 use crate::Source;
-use facts::baseline::{Baseline, STANDING, Standing, VERSION};
+use facts::baseline::{Baseline, RESULTS, STANDING, Standing, VERSION};
 use facts::{Expected, Fact};
 
 pub(super) fn read(source: &dyn Source) -> Fact<Baseline> {
-    let standing = source.parsed(STANDING, standing)?;
+    baseline_in(source, RESULTS)
+}
+
+/// The last baseline of this machine whose results are in a folder other than the usual one.
+pub fn baseline_in(source: &dyn Source, results: &str) -> Fact<Baseline> {
+    let standing = source.parsed(&format!("{results}/{STANDING}"), standing)?;
     Ok(Baseline { standing, boot: source.boot_id() })
 }
 

@@ -29,6 +29,7 @@ mod throttled_groups;
 mod topology;
 mod watched;
 
+pub use baseline::baseline_in;
 pub use controls::read as controls;
 pub use ipmi::{bmc_device, bmc_firmware};
 pub(crate) use kernel::config_text as kernel_config_text;

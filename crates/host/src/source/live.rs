@@ -42,6 +42,11 @@ impl Live {
     /// Errors: `root` cannot be opened, or no folder in it holds `proc` or `sys`.
     pub fn copy(root: &Path) -> Result<Live, Missing> {
         let name = || root.display().to_string();
+        // Of a folder that may not be read nothing is known.
+        if let Err(error) = std::fs::read_dir(root) {
+            let error = Errno::from_io_error(&error).unwrap_or(Errno::IO);
+            return Err(missing(&name(), error));
+        }
         let found = folders_of_hosts(root);
         let first = found.first().ok_or_else(|| Missing {
             what: name(),

@@ -106,7 +106,8 @@ fn unknown(page: &mut Exposition, unknown: &[Obstacle]) {
 /// What each cause takes, of those of one check and party the most: a share of each CPU concerned is no share of the machine.
 fn diagnosis(page: &mut Exposition, chains: &[Taken]) {
     const NAME: &str = "fullclock_diagnosis_lost_ratio";
-    let help = "What a cause that is in force takes of the clock or time of each CPU concerned, at most; by the check that finds it and whose it is";
+    let help = "What is lost of the clock or time of each CPU concerned, as far as the diagnosis knows it: measured, at least, or at most \
+                what a cause in force can take; by the check of the cause, or of the sign where that is unknown, and whose it is";
     page.family(NAME, help, "ratio");
     let mut most: BTreeMap<[&str; 3], f64> = BTreeMap::new();
     for Taken { check, lost, party, share } in chains {

@@ -10,7 +10,7 @@ pub(crate) use json::BmcDocument;
 pub use json::json;
 
 use facts::quantity::counted;
-use facts::redfish::{Limit, Redfish, Rise};
+use facts::redfish::{A_PROCESSOR, Limit, Redfish, Rise};
 use std::time::Duration;
 
 /// What there is to report of one look at a controller, or of two.
@@ -28,15 +28,31 @@ fn verdict(told: &Redfish) -> String {
     let limits: Vec<String> = told.in_force().map(held).collect();
     let n_throttled = told.throttled().count();
     let n_told = told.processors.iter().filter(|it| it.throttled.is_some()).count();
+    let is_whole =
+        n_told == told.processors.len() && told.unknown.iter().all(|it| it.what != A_PROCESSOR);
     let limit = match &*limits {
-        [] if told.limits.is_empty() => "Which limit on power it holds is unknown".to_owned(),
+        [] if told.limits.iter().all(|it| it.power().is_none()) => {
+            "Which limit on power it holds is unknown".to_owned()
+        }
         [] => "It holds no limit on power".to_owned(),
         limits => format!("It holds {}", limits.join(", and ")),
     };
     let processors = match (n_throttled, n_told) {
         (_, 0) => "it does not say whether processors are throttled".to_owned(),
+        (0, n) if !is_whole => {
+            format!(
+                "it calls none of the {} throttled that were read",
+                counted(n as u64, "processor")
+            )
+        }
         (0, _) => "it calls no processor throttled".to_owned(),
-        (n, _) => format!("it calls {n} of {} throttled", counted(n_told as u64, "processor")),
+        (n, n_told) if !is_whole => {
+            format!(
+                "it calls {n} of the {} throttled that were read",
+                counted(n_told as u64, "processor")
+            )
+        }
+        (n, n_told) => format!("it calls {n} of {} throttled", counted(n_told as u64, "processor")),
     };
     format!("{limit}; {processors}.")
 }

@@ -101,11 +101,12 @@ fn is_low_on_power(socket: &HsmpSocket) -> bool {
     sources.iter().any(|it| it == "PPT Limit") && socket.power.as_ref().is_ok_and(is_low)
 }
 
-/// The finding on the CPUs of its socket, where it is known which those are.
+/// The finding on the CPUs of its socket, or with the name of the socket, where it is unknown which those are.
 pub(crate) fn on_socket(host: &HostView, socket: &HsmpSocket, finding: Finding) -> Finding {
-    match cpus_of(host, socket) {
-        Some(cpus) => finding.on(cpus, host.topology.n_online()),
-        None => finding,
+    match (cpus_of(host, socket), &socket.number) {
+        (Some(cpus), _) => finding.on(cpus, host.topology.n_online()),
+        (None, Ok(number)) => finding.of_place(format!("socket {number}")),
+        (None, Err(_)) => finding,
     }
 }
 
@@ -173,6 +174,10 @@ fn signals_of(socket: &HsmpSocket) -> Fact<Vec<Finding>> {
             .evidence(socket.path(file), value)
             .command(&commands::BMC_EVENTS, "")
             .fix_lasting(CAUSE);
+        let finding = match party {
+            Some(Party::Physics) => finding.advising("fix the cooling"),
+            _ => finding,
+        };
         party.into_iter().fold(finding, Finding::held_by)
     };
     let mut findings = Vec::new();

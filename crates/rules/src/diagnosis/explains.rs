@@ -101,6 +101,8 @@ pub const EXPLAINS: &[Relation] = &[
         "capped-frequency",
         &[CauseMatters, EffectIsOf(Party::Physics), AsPredicted],
     ),
+    // While the hardware holds the clock, no governor can be judged.
+    relation("prochot-asserted", "slow-governor", &[CauseMatters]),
     // A governor runs at the limit that it was given: it is not the governor that is slow.
     relation("capped-frequency", "slow-governor", &[CauseIsLive, EffectIsAtLimit]),
     relation("ipmi-without-interrupt", "kipmid-busy", &[CauseIsLive]),
@@ -179,10 +181,13 @@ fn left_by(finding: &Finding) -> Option<f64> {
     Some(1.0 - finding.lost.as_ref()?.share())
 }
 
-/// Whether all CPUs of the effect are among the cause's; a cause of no CPUs is the machine's.
+/// Whether all CPUs of the effect are among the cause's; a cause of no CPUs is the machine's, or that of a part of it.
 fn share_cpus(cause: &Finding, effect: &Finding) -> bool {
     match (&cause.cpus, &effect.cpus) {
         (Some(cause), Some(effect)) => effect.cpus.minus(&cause.cpus).is_empty(),
-        _ => true,
+        _ => match (&cause.held.place, &effect.held.place) {
+            (None, _) => true,
+            (cause, effect) => cause == effect,
+        },
     }
 }

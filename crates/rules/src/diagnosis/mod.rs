@@ -85,7 +85,7 @@ pub enum Bound {
     Measured,
     /// Some CPUs lose more.
     AtLeast,
-    /// A setting allows that; what of it is lost depends on the load.
+    /// That follows from what limits the clock; what of it is lost depends on the load.
     AtMost,
 }
 
@@ -257,7 +257,8 @@ impl<'a> Chain<'a> {
         self.root.finding.held.moment
     }
 
-    /// What it takes: what its sign measured, the least of several, or at most what its cause can take; `None` where neither is known.
+    /// What it takes: what its sign measured, the least of several, what its cause was seen to take, or at most what that can take; `None`
+    /// where none is known.
     pub fn loss(&self) -> Option<ChainLoss> {
         let share_of = |it: &Link<'_>| it.finding.lost.as_ref().map(loss_scale::Lost::share);
         let signs = self.links().filter(|it| it.part.kind == Kind::Symptom);
@@ -267,8 +268,15 @@ impl<'a> Chain<'a> {
             let bound = if is_least { Bound::AtLeast } else { Bound::Measured };
             return Some(ChainLoss { share, bound });
         }
-        let share = self.links().filter_map(share_of).max_by(f64::total_cmp)?;
-        Some(ChainLoss { share, bound: Bound::AtMost })
+        let shares = self.links().filter_map(|it| Some((share_of(it)?, it)));
+        let (share, link) = shares.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+        let is_least = link.finding.lost.as_ref().is_some_and(loss_scale::Lost::is_least);
+        let bound = match link.part.is_seen {
+            true if is_least => Bound::AtLeast,
+            true => Bound::Measured,
+            false => Bound::AtMost,
+        };
+        Some(ChainLoss { share, bound })
     }
 
     /// The CPUs that lose it: those of its signs, or of its cause.
@@ -289,9 +297,18 @@ impl<'a> Chain<'a> {
         self.links().map(|it| it.finding.severity).max().unwrap_or(Severity::Info)
     }
 
-    /// That of the least sure of its findings: each link has to hold.
+    /// That of the least sure of its findings: each link has to hold. A cause that is seen to act needs no sign: one that it predicts
+    /// makes it no less sure.
     pub fn confidence(&self) -> Confidence {
+        if self.acts() {
+            return self.root.finding.confidence;
+        }
         self.links().map(|it| it.finding.confidence).min().unwrap_or(Confidence::Low)
+    }
+
+    /// Whether its findings are about different CPUs.
+    pub fn has_several_scopes(&self) -> bool {
+        self.explained.iter().any(|it| it.finding.cpus != self.root.finding.cpus)
     }
 }
 

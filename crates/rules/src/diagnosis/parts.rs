@@ -25,6 +25,8 @@ pub struct Part {
     pub is_set: bool,
     /// Whether the loss of a finding is the least of its CPUs.
     pub is_least: bool,
+    /// Whether the loss of a finding is what it was seen to take, and not what it can take.
+    pub is_seen: bool,
     /// Whether a finding is in a diagnosis only where it explains another one.
     pub only_with_effect: bool,
 }
@@ -45,17 +47,23 @@ pub enum Lost {
     Clock,
     /// Some of the clock of a core that is busy while others are idle.
     Turbo,
-    /// Time of a CPU.
+    /// Time of each CPU concerned.
     Time,
+    /// Time of one CPU, whichever it is.
+    OneCpu,
 }
 
 impl Lost {
+    /// All of them.
+    pub const ALL: [Lost; 4] = [Lost::Clock, Lost::Turbo, Lost::Time, Lost::OneCpu];
+
     /// The word in output.
     pub fn name(self) -> &'static str {
         match self {
             Lost::Clock => "clock",
             Lost::Turbo => "turbo",
             Lost::Time => "time",
+            Lost::OneCpu => "time of one CPU",
         }
     }
 }
@@ -85,6 +93,7 @@ const fn unowned(check: &'static str, name: &'static str, action: &'static str) 
         acts: false,
         is_set: false,
         is_least: false,
+        is_seen: false,
         only_with_effect: false,
     }
 }
@@ -217,12 +226,12 @@ pub const PARTS: &[Part] = &[
         of: Lost::Turbo,
         ..unowned(
             "turbo-headroom-lost",
-            "idle states that are switched off, which leaves no headroom for turbo",
+            "idle states that are switched off",
             "let idle CPUs sleep deeper",
         )
     },
     Part {
-        of: Lost::Time,
+        of: Lost::OneCpu,
         ..mechanism(
             "ipmi-without-interrupt",
             "an interface to the BMC without an interrupt, which the kernel polls",
@@ -231,7 +240,8 @@ pub const PARTS: &[Part] = &[
         )
     },
     Part {
-        of: Lost::Time,
+        of: Lost::OneCpu,
+        is_seen: true,
         ..mechanism(
             "kipmid-busy",
             "the kernel thread that polls the BMC",

@@ -4,7 +4,7 @@ use super::amount::{Entry, Method, signed};
 use super::books::Books;
 use super::causes::NOT_VISIBLE;
 use crate::check::Check;
-use crate::finding::Finding;
+use crate::finding::{Finding, Moment};
 use crate::loss::Loss;
 use crate::party::Party;
 use facts::{CpuSet, Fact, Missing};
@@ -173,9 +173,11 @@ impl Line {
         }
         let losers: CpuSet =
             self.cpus.iter().filter(|(_, ns)| *ns > 0).map(|(cpu, _)| *cpu).collect();
-        for (check, finding) in
-            findings.iter().filter(|(check, _)| self.loss.is_explained_by(check.id, &self.part))
-        {
+        // What was logged or counted since boot says nothing of this time.
+        let explains = |(check, finding): &&(&Check, Finding)| {
+            finding.held.moment == Moment::Now && self.loss.is_explained_by(check.id, &self.part)
+        };
+        for (check, finding) in findings.iter().filter(explains) {
             let cpus = finding.cpus.as_ref().map(|it| it.cpus.and(&losers));
             if cpus.as_ref().is_some_and(CpuSet::is_empty) {
                 continue;

@@ -47,7 +47,7 @@ impl Interface {
 }
 
 impl Reason {
-    /// The reason of this name; [`UNNAMED`] where the kernel has a number only, as `UNKNOWN(22)`.
+    /// The reason of this name; [`UNNAMED`] where that is unknown, or the kernel has a number only, as `UNKNOWN(22)`.
     pub fn named(name: &str) -> &'static Reason {
         REASONS.iter().find(|it| it.name == name).unwrap_or(&UNNAMED)
     }
@@ -69,7 +69,7 @@ impl Reason {
 pub static UNNAMED: Reason = Reason {
     bit: u32::MAX,
     name: "UNKNOWN",
-    what: "a reason that the kernel has no name for",
+    what: "a reason without a known meaning",
     kind: Kind::Other,
     set_by: None,
 };

@@ -111,7 +111,8 @@ fn judge(host: &HostView, thread: &PollingThread, uptime: Duration, share: f64) 
     if share < LEAST {
         return None;
     }
-    let lost = Lost::of(share, loss_scale::is_many(host, 1.0));
+    let lost =
+        Lost::of(share, loss_scale::is_many(host, 1.0)).at_least_if(thread.only_ticks.is_some());
     let run_time = thread.run_time.as_ref().ok()?;
     let age = uptime.saturating_sub(*thread.started.as_ref().ok()?);
     let confidence = if age < SETTLED { Confidence::Medium } else { Confidence::High };

@@ -6,7 +6,7 @@
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
 use crate::party::Party;
-use facts::redfish::{Limit, Processor, Redfish};
+use facts::redfish::{A_PROCESSOR, Limit, Processor, Redfish};
 use facts::{CpuSet, HostView, Missing, Why, redfish};
 
 pub(crate) const CHECK: Check = Check {
@@ -50,12 +50,20 @@ fn run(host: &HostView) -> Verdict {
     if findings.is_empty() {
         findings.extend(since_reset(told));
     }
-    let is_judged =
-        !told.limits.is_empty() || told.processors.iter().any(|it| it.throttled.is_some());
-    if findings.is_empty() && !is_judged {
+    if findings.is_empty() && !is_judged(told) {
         return Err(untold(told));
     }
     Ok(findings)
+}
+
+/// Whether the controller told enough to find nothing: of every processor, or a limit on power where it tells of none.
+fn is_judged(told: &Redfish) -> bool {
+    let is_told = |it: &Processor| it.throttled.is_some();
+    let is_left_out = told.unknown.iter().any(|it| it.what == A_PROCESSOR);
+    match told.processors.iter().any(is_told) {
+        true => told.processors.iter().all(is_told) && !is_left_out,
+        false => told.limits.iter().any(|it| it.power().is_some()) && !is_left_out,
+    }
 }
 
 /// Why there is no verdict: what kept the controller from saying, or that it has no such thing.

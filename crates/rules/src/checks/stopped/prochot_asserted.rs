@@ -173,8 +173,8 @@ fn by_on_chip_controller(host: &HostView) -> Verdict {
                 let cost_turbo_alone = counts.is_some_and(|it| it.n_below_nominal == Ok(0));
                 let severity = if cost_turbo_alone { Severity::Info } else { Severity::Low };
                 let never = if cost_turbo_alone { ", and never below the nominal one" } else { "" };
-                let message =
-                    format!("{name} lowered the highest clock {events} times since boot{never}");
+                let times = facts::quantity::counted(events, "time");
+                let message = format!("{name} lowered the highest clock {times} since boot{never}");
                 let was_watched = host.watched.as_ref().filter(|it| it.has(Sight::Throttling));
                 Finding::new(severity, Confidence::Medium, message)
                     .since_boot()
@@ -290,7 +290,7 @@ fn finding(severity: Severity, when: When, name: &'static str) -> Finding {
     }
     if severity == Severity::High || name == PROCHOT.name {
         return finding.command(&commands::BMC_EVENTS, "").fix_lasting(
-            "fix what pulls the signal: a power supply that is missing, failed or too small, a hot voltage regulator, a power cap of chassis or BMC; a signal that stays without a cause has been cured by taking the machine off its power for a minute",
+            "fix what pulls the signal: a power supply that is missing, failed or too small, a hot voltage regulator, a power cap of chassis or BMC; a signal that stayed without a cause ended on some machines when they were off their power for a minute",
         );
     }
     finding.advising(
