@@ -25,7 +25,7 @@ struct Part {
 const DEGREES: [f64; 9] = [2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 20.0, f64::INFINITY];
 
 /// What speaks for the normal distribution before any machine is looked at; the others share the rest.
-const NORMAL: f64 = 0.5;
+const NORMAL: f64 = 0.9;
 
 const SCALES: [f64; 9] = [0.80, 0.85, 0.90, 0.95, 1.0, 1.05, 1.1, 1.2, 1.35];
 
