@@ -1,116 +1,218 @@
 //! How frequent far values are among healthy machines.
 
-use crate::chance::{t_above, t_limit};
+use crate::chance::t_above;
+use statrs::function::gamma::ln_gamma;
 
-/// The tail of what healthy machines are off by: that of a normal distribution, or a heavier one of Student's with fewer degrees of
-/// freedom.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The tail of what healthy machines are off by: that of a normal distribution, or heavier ones of Student's with fewer degrees of
+/// freedom, each with how much the machines of the fleet speak for it.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tail {
-    /// Infinite of the normal one.
-    degrees: f64,
+    parts: Vec<Part>,
 }
 
-/// A spread that is known with fewer degrees makes far values by itself.
-const WELL_KNOWN: f64 = 30.0;
+/// One distribution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Part {
+    /// Infinite of the normal one.
+    degrees: f64,
+    /// Its standard deviation, where the one that was measured is 1: that leaves out the farthest machines.
+    scale: f64,
+    /// The chance that it is the one.
+    chance: f64,
+}
 
-/// How many values have to be beyond a quantile for it to be one.
+/// The degrees that are weighed; tails that are heavier still have no standard deviation.
+const DEGREES: [f64; 9] = [2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 20.0, f64::INFINITY];
+
+/// What speaks for the normal distribution before any machine is looked at; the others share the rest.
+const NORMAL: f64 = 0.9;
+
+const SCALES: [f64; 9] = [0.80, 0.85, 0.90, 0.95, 1.0, 1.05, 1.1, 1.2, 1.35];
+
+/// So many of the fastest machines count only as being beyond the next one, or one in a hundred of fewer than 500: how far they are says
+/// how they came by their clock, not how healthy ones vary.
 const BEYOND: f64 = 5.0;
 
-/// The quantiles farther out say how the few fast machines of a fleet came by their clock, not how healthy ones vary.
-const FARTHEST: f64 = 0.001;
-
-/// Tails that are heavier still have no standard deviation.
-const FEWEST: f64 = 2.5;
+/// Parts that speak for less are left out.
+const LEAST_CHANCE: f64 = 1e-9;
 
 impl Tail {
     /// From how far machines are below the others, and with how many degrees of freedom that is known: of those above the others, for
     /// slow ones are not among them.
     ///
-    /// The degrees are those with which Student's t, at a standard deviation of 1, has the upper quantile that is observed: Efron,
-    /// "Large-Scale Simultaneous Hypothesis Testing: The Choice of a Null Hypothesis", JASA 99 (2004), fits what is healthy to the
-    /// observed values as well.
+    /// Efron, "Large-Scale Simultaneous Hypothesis Testing: The Choice of a Null Hypothesis", JASA 99 (2004), fits what is healthy to
+    /// the observed values as well. A few hundred machines do not say which tail it is, so all of them are weighed by Bayes' theorem and
+    /// chances averaged (Gelman et al., "Bayesian Data Analysis", section 7.2): the rate that is printed holds on average over the tails
+    /// weighed here.
     pub(crate) fn of(below: impl Iterator<Item = (f64, f64)>) -> Self {
-        let known = below.filter(|it| it.1 >= WELL_KNOWN);
-        let mut above: Vec<f64> = known.map(|it| -it.0).collect();
-        let n = above.len() as f64;
-        let share = (BEYOND / n).max(FARTHEST);
-        let normal = Tail { degrees: f64::INFINITY };
-        if above.is_empty() || share > 0.05 {
-            return normal;
+        let mut above: Vec<(f64, f64)> = below.map(|it| (-it.0, it.1)).collect();
+        let beyond = (above.len() as f64 / 100.0).min(BEYOND).ceil() as usize;
+        above.retain(|it| it.0 > 0.0 && it.1 > 0.0);
+        above.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        let (beyond, near) = above.split_at(beyond.min(above.len()));
+        let edge = near.first().map_or(0.0, |it| it.0);
+        let mut all = Vec::with_capacity(DEGREES.len() * SCALES.len());
+        for degrees in DEGREES {
+            let prior = match degrees.is_finite() {
+                true => (1.0 - NORMAL) / (DEGREES.len() - 1) as f64,
+                false => NORMAL,
+            };
+            let known = Known::of(near, degrees);
+            for scale in SCALES {
+                let part = Part { degrees, scale, chance: prior };
+                let far = beyond.iter().map(|it| part.above((edge, it.1)).ln());
+                all.push((part, known.likelihood(&part) + far.sum::<f64>()));
+            }
         }
-        above.sort_unstable_by(|a, b| b.total_cmp(a));
-        let observed = above[(n * share) as usize];
-        // The error of a quantile of the normal distribution: Cramer, "Mathematical Methods of Statistics" (1946), section 28.5.
-        let expected = normal.limit(share, f64::INFINITY);
-        let density = (-expected * expected / 2.0).exp() / std::f64::consts::TAU.sqrt();
-        let error = (share * (1.0 - share) / n).sqrt() / density;
-        if observed <= expected + 2.0 * error {
-            return normal;
-        }
-        let (mut few, mut many) = (FEWEST, 100.0);
-        for _ in 0..40 {
-            let degrees = f64::midpoint(few, many);
-            let is_heavier = Tail { degrees }.limit(share, f64::INFINITY) > observed;
-            if is_heavier { few = degrees } else { many = degrees }
-        }
-        Tail { degrees: few }
+        Self::weighed(&all)
+    }
+
+    /// The parts with their chances, from the logarithms of their likelihoods.
+    fn weighed(all: &[(Part, f64)]) -> Self {
+        let most = all.iter().map(|it| it.1).fold(f64::NEG_INFINITY, f64::max);
+        let weight = |(part, likelihood): &(Part, f64)| part.chance * (likelihood - most).exp();
+        let sum: f64 = all.iter().map(weight).sum();
+        let weighed = all.iter().map(|it| Part { chance: weight(it) / sum, ..it.0 });
+        Self { parts: weighed.filter(|it| it.chance > LEAST_CHANCE).collect() }
     }
 
     /// The chance that a healthy machine is as far below the others.
-    pub(crate) fn chance(&self, (below, degrees): (f64, f64)) -> f64 {
-        t_above(below * self.widened(), degrees.min(self.degrees))
+    pub(crate) fn chance(&self, below: (f64, f64)) -> f64 {
+        self.parts.iter().map(|it| it.chance * it.above(below)).sum()
     }
 
     /// How far below the others a healthy machine is with this chance.
     pub(crate) fn limit(&self, chance: f64, degrees: f64) -> f64 {
-        t_limit(chance, degrees.min(self.degrees)) / self.widened()
-    }
-
-    /// The standard deviation of Student's t.
-    fn widened(&self) -> f64 {
-        if self.degrees.is_finite() { (self.degrees / (self.degrees - 2.0)).sqrt() } else { 1.0 }
+        let (mut low, mut high) = (0.0, 1.0);
+        while self.chance((high, degrees)) > chance && high < 1e9 {
+            (low, high) = (high, high * 2.0);
+        }
+        // Seven digits are more than a limit has.
+        for _ in 0..24 {
+            let middle = f64::midpoint(low, high);
+            if self.chance((middle, degrees)) > chance { low = middle } else { high = middle }
+        }
+        high
     }
 }
+
+impl Part {
+    /// The chance of a value above this one, which is known with so many degrees of freedom.
+    fn above(&self, (value, degrees): (f64, f64)) -> f64 {
+        t_above(value * self.widened(), degrees.min(self.degrees))
+    }
+
+    /// What makes a value one of Student's t: that has a larger standard deviation.
+    fn widened(&self) -> f64 {
+        let deviation = if self.degrees.is_finite() {
+            (self.degrees / (self.degrees - 2.0)).sqrt()
+        } else {
+            1.0
+        };
+        deviation / self.scale
+    }
+}
+
+/// Values, for the likelihood of distributions with some degrees of freedom.
+struct Known {
+    /// The square of each value, and its degrees of freedom.
+    values: Vec<(f64, f64)>,
+    /// The logarithms of the constants of their densities, together.
+    constants: f64,
+}
+
+impl Known {
+    fn of(values: &[(f64, f64)], degrees: f64) -> Self {
+        let least = |it: f64| it.min(degrees).min(NEARLY_NORMAL);
+        let constant = |degrees: f64| {
+            ln_gamma(f64::midpoint(degrees, 1.0)) - ln_gamma(degrees / 2.0) - degrees.ln() / 2.0
+        };
+        // Machines of one group have the same degrees, and are not far from each other here.
+        let mut latest = (0.0, 0.0);
+        let mut constants = 0.0;
+        for it in values {
+            let degrees = least(it.1);
+            if degrees.to_bits() != f64::to_bits(latest.0) {
+                latest = (degrees, constant(degrees));
+            }
+            constants += latest.1;
+        }
+        let values = values.iter().map(|it| (it.0.powi(2), least(it.1))).collect();
+        Self { values, constants }
+    }
+
+    /// The logarithm of the density of all values; what is the same for all parts is left out.
+    fn likelihood(&self, part: &Part) -> f64 {
+        let widened = part.widened();
+        let squared = widened.powi(2);
+        let of = |(value, degrees): &(f64, f64)| {
+            (degrees + 1.0) / 2.0 * (value * squared / degrees).ln_1p()
+        };
+        let n = self.values.len() as f64;
+        self.constants + n * widened.ln() - self.values.iter().map(of).sum::<f64>()
+    }
+}
+
+/// The density of more degrees is that of the normal distribution, but for rounding.
+const NEARLY_NORMAL: f64 = 1e4;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn only(degrees: f64) -> Tail {
+        Tail { parts: vec![Part { degrees, scale: 1.0, chance: 1.0 }] }
+    }
+
     /// The middles of equal shares of a distribution of 2,000 machines.
-    fn sample(tail: Tail) -> impl Iterator<Item = (f64, f64)> {
-        (0..1_000).flat_map(move |it| {
-            let far = tail.limit((f64::from(it) + 0.5) / 2_000.0, f64::INFINITY);
+    fn sample(degrees: f64, n: u32) -> impl Iterator<Item = (f64, f64)> {
+        (0..n / 2).flat_map(move |it| {
+            let far = only(degrees).limit((f64::from(it) + 0.5) / f64::from(n), f64::INFINITY);
             [(far, 500.0), (-far, 500.0)]
         })
     }
 
-    #[test]
-    fn a_normal_tail_is_normal_and_a_heavy_one_has_its_degrees() {
-        assert_eq!(Tail::of(sample(Tail { degrees: f64::INFINITY })).degrees, f64::INFINITY);
-        let found = Tail::of(sample(Tail { degrees: 5.0 }));
-        assert!((3.5..7.0).contains(&found.degrees), "{found:?}");
-        let (normal, heavy) = (Tail { degrees: f64::INFINITY }, Tail { degrees: 5.0 });
-        assert!(normal.chance((6.0, 500.0)) < 1e-8 && heavy.chance((6.0, 500.0)) > 1e-4);
-        assert!(heavy.chance((35.0, 500.0)) < 1e-6, "what is very far is slow in any case");
+    /// How far below a machine has to be for a chance of one in a million.
+    fn limit(tail: &Tail) -> f64 {
+        tail.limit(1e-6, 500.0)
     }
 
     #[test]
-    fn few_machines_and_small_groups_say_nothing_of_tails() {
-        let few = Tail::of(sample(Tail { degrees: 3.0 }).take(60));
-        let small_groups = Tail::of(sample(Tail { degrees: 3.0 }).map(|it| (it.0, 8.0)));
-        assert_eq!((few.degrees, small_groups.degrees), (f64::INFINITY, f64::INFINITY));
+    fn a_normal_tail_is_normal_and_a_heavy_one_is_heavy() {
+        let normal = limit(&Tail::of(sample(f64::INFINITY, 2_000)));
+        assert!((4.7..5.6).contains(&normal), "{normal}");
+        let heavy = Tail::of(sample(5.0, 2_000));
+        assert!((0.7..1.6).contains(&(limit(&heavy) / limit(&only(5.0)))), "{heavy:?}");
+        assert!(heavy.chance((6.0, 500.0)) > 1e-4);
+        assert!(heavy.chance((60.0, 500.0)) < 1e-6, "what is very far is slow in any case");
+    }
+
+    /// The fewer machines there are, the less is known of their tail.
+    #[test]
+    fn few_machines_leave_the_tail_open() {
+        let limits = [20, 200, 2_000].map(|n| limit(&Tail::of(sample(f64::INFINITY, n))));
+        assert!(limits.is_sorted_by(|a, b| a > b), "{limits:?}");
+        assert!(limit(&Tail::of(std::iter::empty())) > limits[0]);
     }
 
     #[test]
     fn a_few_fast_machines_do_not_make_a_tail() {
-        let normal = sample(Tail { degrees: f64::INFINITY });
         let fast = [(-20.0, 500.0), (-30.0, 500.0)];
-        assert_eq!(Tail::of(normal.chain(fast)).degrees, f64::INFINITY);
+        let found = limit(&Tail::of(sample(f64::INFINITY, 2_000).chain(fast)));
+        assert!(found < 5.8, "{found}");
+    }
+
+    /// A group of nine knows its spread with eight degrees: its values are those of a t, and no sign of a heavy tail.
+    #[test]
+    fn small_groups_are_far_from_a_centre_that_they_hardly_know() {
+        let small = sample(8.0, 2_000).map(|(far, _)| (far * (8.0_f64 / 6.0).sqrt(), 8.0));
+        let found = Tail::of(small).limit(1e-6, 500.0);
+        assert!(found < 12.0, "{found}");
     }
 
     #[test]
     fn a_limit_has_the_chance_that_it_was_made_of() {
-        for tail in [Tail { degrees: f64::INFINITY }, Tail { degrees: 4.0 }] {
+        for tail in [only(f64::INFINITY), only(4.0), Tail::of(sample(6.0, 200))] {
             let limit = tail.limit(1e-5, 40.0);
             assert!((tail.chance((limit, 40.0)) / 1e-5 - 1.0).abs() < 1e-3, "{tail:?}");
         }

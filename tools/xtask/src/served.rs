@@ -105,7 +105,7 @@ fn check_mixin() -> Result<()> {
 const COMPARED: Duration = Duration::from_secs(60);
 
 /// A line of the counters and the same of a ledger differ by at most this share of the capacity.
-const CLOSE: f64 = 0.015;
+const CLOSE: f64 = 0.005;
 
 /// The time between two samples of the server that is compared, and between two looks at its counters.
 const SAMPLED: Duration = Duration::from_secs(1);

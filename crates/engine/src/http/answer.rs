@@ -1,12 +1,13 @@
 //! An answer: read once, within its bounds.
 
 use super::failure::{Failure, Problem};
+use super::pieces::Pieces;
 use super::{Client, Response};
 use serde::de::DeserializeSeed;
 use serde_json::error::Category;
 use std::io::{self, BufReader, Read};
 use std::time::Duration;
-use ureq::Body;
+use ureq::{Body, BodyReader};
 
 /// What a server answered, whose body is yet to be read.
 pub struct Answer<'a> {
@@ -81,29 +82,28 @@ impl<'a> Answer<'a> {
         seed: S,
     ) -> Result<(S::Value, u64), Failure> {
         let Answer { client, body, deadline, .. } = self;
-        let inner = body.into_with_config().limit(client.options.largest).reader();
-        let mut watched = Watched { inner, beginning: Vec::new(), length: 0, error: None };
+        let mut watched = Watched::of(client, body);
         let parsed = {
             let reader = BufReader::with_capacity(64 << 10, &mut watched);
             let mut json = serde_json::Deserializer::from_reader(reader);
             seed.deserialize(&mut json).and_then(|value| json.end().map(|()| value))
         };
         let length = watched.length;
-        parsed.map(|value| (value, length)).map_err(|error| match watched.error.take() {
-            Some(error) => client.failed(error.into(), deadline, true),
-            None if error.classify() == Category::Eof => {
-                client.fail(Problem::Broken { why: format!("it ends early ({error})") })
-            }
-            None => {
-                // Masked before it is cut: what is left of a secret is one, too.
-                let begins = client.masked(&String::from_utf8_lossy(&watched.beginning));
-                let begins = begins.chars().take(BEGINNING).collect();
-                client.fail(Problem::NotJson {
-                    begins,
-                    why: shortened(&client.masked(&error.to_string())),
-                })
-            }
-        })
+        watched.explained(parsed, client, deadline).map(|value| (value, length))
+    }
+
+    /// What `take` makes of a body that is a long list: it takes all of it, value by value.
+    ///
+    /// Errors: those of [`Answer::json`].
+    pub(crate) fn pieces<T>(
+        self,
+        take: impl FnOnce(&mut Pieces<'_>) -> serde_json::Result<T>,
+    ) -> Result<T, Failure> {
+        let Answer { client, body, deadline, .. } = self;
+        let mut watched = Watched::of(client, body);
+        let mut pieces = Pieces::new(&mut watched);
+        let parsed = take(&mut pieces).and_then(|value| pieces.end().map(|()| value));
+        watched.explained(parsed, client, deadline)
     }
 
     /// Why it is no success.
@@ -180,6 +180,39 @@ struct Watched<R> {
     beginning: Vec<u8>,
     length: u64,
     error: Option<io::Error>,
+}
+
+impl Watched<BodyReader<'static>> {
+    fn of(client: &Client, body: Body) -> Self {
+        let inner = body.into_with_config().limit(client.options.largest).reader();
+        Watched { inner, beginning: Vec::new(), length: 0, error: None }
+    }
+}
+
+impl<R> Watched<R> {
+    /// What was parsed, or why it could not be.
+    fn explained<T>(
+        mut self,
+        parsed: serde_json::Result<T>,
+        client: &Client,
+        deadline: Duration,
+    ) -> Result<T, Failure> {
+        parsed.map_err(|error| match self.error.take() {
+            Some(error) => client.failed(error.into(), deadline, true),
+            None if error.classify() == Category::Eof => {
+                client.fail(Problem::Broken { why: format!("it ends early ({error})") })
+            }
+            None => {
+                // Masked before it is cut: what is left of a secret is one, too.
+                let begins = client.masked(&String::from_utf8_lossy(&self.beginning));
+                let begins = begins.chars().take(BEGINNING).collect();
+                client.fail(Problem::NotJson {
+                    begins,
+                    why: shortened(&client.masked(&error.to_string())),
+                })
+            }
+        })
+    }
 }
 
 impl<R: Read> Read for Watched<R> {

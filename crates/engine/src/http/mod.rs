@@ -13,6 +13,7 @@ mod credentials;
 mod failure;
 #[cfg(test)]
 pub(crate) mod fake;
+pub(crate) mod pieces;
 #[cfg(test)]
 mod tests;
 mod tls;

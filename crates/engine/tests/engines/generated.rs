@@ -1,7 +1,8 @@
 //! A fleet that does not exist: what its machines would have exported in the last hour.
 //!
 //! Five models, three microcodes, four BIOS versions and racks of 40; each machine differs from its model by some percent, as healthy ones
-//! do. Hidden in it: one model with one BIOS and one microcode at 25 %, one microcode at 95 %, one rack at 62 %, one machine at 50 %.
+//! do. Hidden in it: one model with one BIOS and one microcode at 25 %, one microcode at 95 %, one rack at 62 %, one machine at 50 %. Nine findings
+//! are those of all machines, and slow ones have one more.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -44,24 +45,23 @@ pub(crate) fn write(
         for (machine, healthy) in (0..machines).zip(&healthy) {
             let speed = healthy * share(machine);
             let of_metric = match metric {
-                "fullclock_host_info" => info(machine),
-                "fullclock_clock_ratio" => ",quantile=\"0.5\"".to_owned(),
-                "fullclock_finding" if speed < 0.8 => {
-                    ",id=\"clock-not-delivered\",severity=\"high\",confidence=\"high\"".to_owned()
-                }
-                "fullclock_finding" => continue,
-                "fullclock_unknown_checks" => ",obstacle=\"privilege\"".to_owned(),
-                _ => String::new(),
+                "fullclock_host_info" => vec![info(machine)],
+                "fullclock_clock_ratio" => vec![",quantile=\"0.5\"".to_owned()],
+                "fullclock_finding" => findings(speed),
+                "fullclock_unknown_checks" => OBSTACLES.map(obstacle).into(),
+                _ => vec![String::new()],
             };
-            let labels = format!("{{{}{of_metric}}}", target(machine));
-            for sample in (0..samples).rev() {
-                let at = now - AGE - 60 * sample;
-                let at = if format == Format::Prometheus { at * 1000 } else { at };
-                let is_figure = samples == SAMPLES;
-                let noise = 1.0 + 0.01 * (random.f64() - 0.5);
-                let is_count = metric == "fullclock_unknown_checks";
-                let value = if is_figure { speed * noise } else { f64::from(!is_count) };
-                writeln!(to, "{metric}{labels} {value:.6} {at}")?;
+            for of_series in of_metric {
+                let labels = format!("{{{}{of_series}}}", target(machine));
+                for sample in (0..samples).rev() {
+                    let at = now - AGE - 60 * sample;
+                    let at = if format == Format::Prometheus { at * 1000 } else { at };
+                    let is_figure = samples == SAMPLES;
+                    let noise = 1.0 + 0.01 * (random.f64() - 0.5);
+                    let is_count = metric == "fullclock_unknown_checks";
+                    let value = if is_figure { speed * noise } else { f64::from(!is_count) };
+                    writeln!(to, "{metric}{labels} {value:.6} {at}")?;
+                }
             }
         }
     }
@@ -69,6 +69,40 @@ pub(crate) fn write(
         writeln!(to, "# EOF")?;
     }
     to.flush()
+}
+
+/// What every machine has, whether it is slow or not.
+const ORDINARY: [&str; 9] = [
+    "aged-huge-pages",
+    "capped-frequency",
+    "deep-idle",
+    "irq-on-busy-cpu",
+    "numa-balancing",
+    "old-microcode",
+    "slow-governor",
+    "timer-migration",
+    "watchdog",
+];
+
+fn findings(speed: f64) -> Vec<String> {
+    let finding = |id: &str, severity: &str| {
+        format!(",id=\"{id}\",severity=\"{severity}\",confidence=\"high\"")
+    };
+    let mut all: Vec<String> = ORDINARY.iter().map(|it| finding(it, "low")).collect();
+    if speed < 0.8 {
+        all.push(finding(SLOW, "high"));
+    }
+    all
+}
+
+/// The finding of slow machines.
+pub(crate) const SLOW: &str = "clock-not-delivered";
+
+/// What kept an audit from a check: each machine has a series of each.
+const OBSTACLES: [&str; 4] = ["absent", "kernel", "privilege", "virtual"];
+
+fn obstacle(of: &str) -> String {
+    format!(",obstacle=\"{of}\"")
 }
 
 /// The labels of the scrape.

@@ -15,7 +15,7 @@ mod generated;
 use engine::fleet::Gathered;
 use engine::fleet::prometheus::{Question, gather};
 use engine::http::{Address, Client, Options};
-use fleet::{Figure, Machine};
+use fleet::{Attribute, Figure, Kind, Machine};
 use generated::Format;
 use std::fs::{self, File};
 use std::io::{BufWriter, Read, Write};
@@ -63,8 +63,8 @@ fn compare(machines: u64) {
     }
     let slow = |it: &&Machine| it.figures.iter().any(|it| it.0 == Figure::Clock && it.1 < 0.8);
     let n_slow = of_prometheus.machines.iter().filter(slow).count();
-    let with_finding =
-        |it: &&Machine| it.attributes.iter().any(|it| it.kind == fleet::Kind::Finding);
+    let is_of_slow = |it: &Attribute| it.kind == Kind::Finding && *it.name == *generated::SLOW;
+    let with_finding = |it: &&Machine| it.attributes.iter().any(is_of_slow);
     assert_eq!(of_prometheus.machines.iter().filter(with_finding).count(), n_slow);
     assert!(n_slow > 40, "{n_slow}");
     assert_eq!((&of_prometheus.notes, &of_victoria.notes), (&Vec::new(), &Vec::new()));

@@ -248,7 +248,7 @@ fn healthy_fleets_are_left_alone() {
     tell(&format!("of 1,000 fleets: {normal:?}, with heavy tails {with_tails:?}"));
     // What is promised is 10 of 1,000; chance makes 20 of that once in 600 times (Poisson).
     assert!(normal.iter().all(|it| *it <= 20), "{normal:?}");
-    assert!(with_tails[1] <= 20, "{with_tails:?}");
+    assert!(with_tails.iter().all(|it| *it <= 20), "{with_tails:?}");
 }
 
 /// 2,000 captures of 600 settings and facts each, one of which is another one on some machines.

@@ -100,7 +100,7 @@ impl Half {
     }
 
     /// Takes a figure, by its place in [`FIGURES`].
-    pub(super) fn take_figure(&mut self, figure: usize, series: &Series) {
+    pub(super) fn take_figure(&mut self, figure: usize, series: &Series<'_>) {
         match series.value().filter(|it| *it > 0.0) {
             Some(value) => {
                 let (sum, count) = &mut self.figures[figure];
@@ -120,19 +120,19 @@ impl Half {
     }
 
     /// Takes how many checks could not be made; of replicas the fewest count.
-    pub(super) fn take_audit(&mut self, series: &Series) {
+    pub(super) fn take_audit(&mut self, series: &Series<'_>) {
         if let Some(n) = series.value().filter(|it| *it >= 0.0) {
             self.n_unknown = Some(self.n_unknown.map_or(n as u64, |it| it.min(n as u64)));
         }
     }
 
     /// Takes the labels of a series that say what the machine is.
-    pub(super) fn take_labels(&mut self, words: &mut Words, series: &Series) {
-        if let Some(boot) = series.metric.get(BOOT).filter(|it| !it.is_empty()) {
+    pub(super) fn take_labels(&mut self, words: &mut Words, series: &Series<'_>) {
+        if let Some(boot) = series.label(BOOT).filter(|it| !it.is_empty()) {
             self.boot = Some(words.keep(boot));
         }
-        for (name, value) in &series.metric {
-            let is_other = NAMING.contains(&name.as_str()) || REPLICAS.contains(&name.as_str());
+        for (name, value) in series.labels() {
+            let is_other = NAMING.contains(&name) || REPLICAS.contains(&name);
             if !is_other && !value.is_empty() {
                 self.take_label(words.keep(name), words.keep(value));
             }

@@ -88,13 +88,13 @@ impl Fleet {
     }
 
     /// Takes a series of the answer with that number; returns whether more are taken.
-    pub(super) fn take(&mut self, holds: Holds, answer: usize, series: &Series) -> bool {
-        let Some(instance) = series.metric.get("instance").filter(|it| !it.is_empty()) else {
+    pub(super) fn take(&mut self, holds: Holds, answer: usize, series: &Series<'_>) -> bool {
+        let Some(instance) = series.label("instance").filter(|it| !it.is_empty()) else {
             self.n_nameless += 1;
             return true;
         };
-        let label = |name: &str| series.metric.get(name).map_or("", String::as_str);
-        let key = [instance.as_str(), label("job"), label("cluster")].map(|it| self.words.keep(it));
+        let label = |name: &str| series.label(name).unwrap_or_default();
+        let key = [instance, label("job"), label("cluster")].map(|it| self.words.keep(it));
         let known = self.places.get(&key).copied();
         if known.is_none() && self.machines.len() >= self.most {
             self.is_full = true;
@@ -126,15 +126,15 @@ impl Fleet {
         self.machines.len() - 1
     }
 
-    fn take_finding(&mut self, place: usize, series: &Series) {
+    fn take_finding(&mut self, place: usize, series: &Series<'_>) {
         // A value of 0 says that it is over.
         let is_there = series.value().is_some_and(|it| it != 0.0);
-        let severity = series.metric.get("severity");
-        let severity = severity.and_then(|it| SEVERITIES.iter().position(|known| known == it));
-        let (Some(id), Some(severity), true) = (series.metric.get("id"), severity, is_there) else {
+        let severity = series.label("severity");
+        let severity = severity.and_then(|it| SEVERITIES.iter().position(|known| *known == it));
+        let (Some(id), Some(severity), true) = (series.label("id"), severity, is_there) else {
             return;
         };
-        let is_known = self.findings.contains(id.as_str());
+        let is_known = self.findings.contains(id);
         if !is_known && self.findings.len() >= MOST_FINDINGS {
             self.n_other_findings += 1;
             return;

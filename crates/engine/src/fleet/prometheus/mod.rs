@@ -15,13 +15,15 @@ mod vector;
 mod tests;
 
 use super::Gathered;
+use crate::http::pieces::Pieces;
 use crate::http::{Client, Failure, Problem, shortened};
 use anyhow::{Error, Result, anyhow, bail};
 use join::{Fleet, MOST_MACHINES};
 use queries::{Holds, Queries, Query};
-use serde::de::DeserializeSeed;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use vector::{Outcome, Series, Vector};
+use std::{panic, thread};
+use vector::{Outcome, Series, vector};
 
 pub use queries::{CLOCK_RATIO, FINDING, HOST_INFO, SPEED_RATIO, UNKNOWN_CHECKS};
 
@@ -65,38 +67,69 @@ struct Limits {
 }
 
 fn gather_within(client: &Client, queries: &Queries, limits: Limits) -> Result<Gathered> {
-    let mut fleet = Fleet::new(limits.machines);
-    let mut told = Vec::new();
+    let fleet = Mutex::new(Fleet::new(limits.machines));
     // One deadline for all of them: who waits, waits for the last one.
     let until = client.until();
+    let asking = Asking { client, queries, until, limits, fleet: &fleet };
+    let mut outcomes = vec![asking.answer(0, &queries.info)?];
+    // Findings are most of all series: an engine answers with the rest while it looks for them.
+    let (rest, findings) = thread::scope(|scope| {
+        let findings = scope.spawn(|| asking.answer(3, &queries.findings));
+        let rest = [(1, &queries.clock), (2, &queries.speed), (4, &queries.audits)];
+        let rest = rest.map(|(answer, query)| asking.answer(answer, query));
+        (rest, findings.join().unwrap_or_else(|it| panic::resume_unwind(it)))
+    });
+    let [clock, speed, audits] = rest;
+    for outcome in [clock, speed, findings, audits] {
+        outcomes.push(outcome?);
+    }
     // Masked before it is cut: a part of a secret is one, too.
     let shown = |text: &str| shortened(&client.masked(text));
-    let all = [&queries.info, &queries.clock, &queries.speed, &queries.findings, &queries.audits];
-    for (answer, query) in all.into_iter().enumerate() {
+    let mut told = Vec::new();
+    for note in outcomes.into_iter().flat_map(|it| it.notes(shown)) {
+        if !told.contains(&note) {
+            told.push(note);
+        }
+    }
+    let fleet = fleet.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if fleet.is_empty() {
+        bail!(nobody(client, until, queries));
+    }
+    Ok(fleet.gathered(told))
+}
+
+/// What all queries of one question share.
+struct Asking<'a> {
+    client: &'a Client,
+    queries: &'a Queries,
+    until: Instant,
+    limits: Limits,
+    fleet: &'a Mutex<Fleet>,
+}
+
+impl Asking<'_> {
+    /// Adds what the engine answers to one query to the machines; `answer` is the number of the query.
+    fn answer(&self, answer: usize, query: &Query) -> Result<Outcome> {
+        let Asking { client, queries, until, limits, .. } = *self;
+        let fleet = || self.fleet.lock().unwrap_or_else(PoisonError::into_inner);
         let mut n_series = 0;
-        let mut each = |series: Series| {
+        let mut each = |series: &Series<'_>| {
             n_series += 1;
-            n_series <= limits.series && fleet.take(query.holds, answer, &series)
+            n_series <= limits.series && fleet().take(query.holds, answer, series)
         };
         let outcome = ask(client, until, query, &mut each);
-        let exceeded = fleet.exceeded().map(|most| (most, "machines"));
+        let exceeded = fleet().exceeded().map(|most| (most, "machines"));
         let exceeded = exceeded.or((n_series > limits.series).then_some((limits.series, "series")));
         if let Some((most, what)) = exceeded {
             bail!("`{}` has more than {most} {what}: {}", query.text, queries.to_fewer());
         }
         let outcome = outcome.map_err(|failure| explained(failure, query, queries))?;
         if let Some(why) = &outcome.failure {
-            let why = shown(why);
+            let why = shortened(&client.masked(why));
             bail!("{} refuses the query `{}`: {why}", client.address(), query.text);
         }
-        told.extend(
-            outcome.notes(shown).into_iter().filter(|it| !told.contains(it)).collect::<Vec<_>>(),
-        );
+        Ok(outcome)
     }
-    if fleet.is_empty() {
-        bail!(nobody(client, until, queries));
-    }
-    Ok(fleet.gathered(told))
 }
 
 /// The machines of answers that are there as texts, in the order in which [`gather`] asks: labels, clocks, speeds, findings, audits. For tests
@@ -108,10 +141,11 @@ pub fn answered(answers: &[&[u8]]) -> Result<Gathered> {
     let mut fleet = Fleet::new(MOST_MACHINES);
     let mut told = Vec::new();
     for (answer, (holds, text)) in holds.into_iter().zip(answers).enumerate() {
-        let mut each = |series: Series| fleet.take(holds, answer, &series);
-        let mut json = serde_json::Deserializer::from_slice(text);
-        let outcome = Vector { each: &mut each }.deserialize(&mut json)?;
-        json.end()?;
+        let mut each = |series: &Series<'_>| fleet.take(holds, answer, series);
+        let mut text = *text;
+        let mut pieces = Pieces::new(&mut text);
+        let outcome = vector(&mut pieces, &mut each)?;
+        pieces.end()?;
         if let Some(why) = &outcome.failure {
             bail!("{}", shortened(why));
         }
@@ -125,9 +159,10 @@ fn ask(
     client: &Client,
     until: Instant,
     query: &Query,
-    each: &mut dyn FnMut(Series) -> bool,
+    each: &mut dyn FnMut(&Series<'_>) -> bool,
 ) -> Result<Outcome, Failure> {
-    client.get_until(until, "/api/v1/query", &[("query", &query.text)])?.json(Vector { each })
+    let answer = client.get_until(until, "/api/v1/query", &[("query", &query.text)])?;
+    answer.pieces(|pieces| vector(pieces, each))
 }
 
 /// What to do where a server has no API of Prometheus.
@@ -173,7 +208,7 @@ fn nobody(client: &Client, until: Instant, queries: &Queries) -> String {
 /// Whether an engine knows of any machine, whatever labels it has.
 fn is_any(client: &Client, until: Instant) -> Result<bool, Failure> {
     let mut n_series = 0;
-    let mut each = |_| {
+    let mut each = |_: &Series<'_>| {
         n_series += 1;
         true
     };

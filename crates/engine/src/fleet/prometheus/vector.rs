@@ -1,46 +1,91 @@
 //! A vector as the HTTP API answers it, parsed as it comes: each series goes to who takes it, and none is kept here.
 
+use crate::http::pieces::{Pieces, first};
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use std::collections::BTreeMap;
+use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde_json::{Error, Result};
+use std::borrow::Cow;
 use std::fmt;
 
 /// Warnings that are kept; engines have one for each kind of trouble, and Thanos one for each store.
 const MOST_WARNINGS: usize = 10;
 
-/// One series.
+/// One series, as it lies in the answer.
 #[derive(Debug, Deserialize)]
-pub(super) struct Series {
-    /// Its labels by name.
-    pub(super) metric: BTreeMap<String, String>,
+pub(super) struct Series<'a> {
+    #[serde(borrow)]
+    metric: Labels<'a>,
     /// Its value; `None` where it is a histogram.
     #[serde(default)]
     value: Option<Sample>,
 }
 
-impl Series {
+impl<'a> Series<'a> {
     /// Its value where that is a number, and a finite one.
     pub(super) fn value(&self) -> Option<f64> {
         self.value.as_ref().map(|it| it.0).filter(|it| it.is_finite())
     }
+
+    /// The value of a label.
+    pub(super) fn label(&self, name: &str) -> Option<&str> {
+        self.labels().find(|it| it.0 == name).map(|it| it.1)
+    }
+
+    /// Its labels with their values.
+    pub(super) fn labels(&self) -> impl Iterator<Item = (&str, &str)> + use<'_, 'a> {
+        self.metric.0.iter().map(|(name, value)| (&*name.0, &*value.0))
+    }
 }
+
+/// Labels with their values, each label once.
+#[derive(Debug)]
+struct Labels<'a>(Vec<(Text<'a>, Text<'a>)>);
+
+/// More than `fullclock_host_info` has, with those of a scrape: so the list is not moved while it grows.
+const USUAL_LABELS: usize = 24;
+
+impl<'de: 'a, 'a> Deserialize<'de> for Labels<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
+        struct Map;
+        impl<'de> Visitor<'de> for Map {
+            type Value = Labels<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the labels of a series")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> std::result::Result<Labels<'de>, A::Error> {
+                let mut labels = Vec::with_capacity(USUAL_LABELS);
+                while let Some(label) = map.next_entry()? {
+                    labels.push(label);
+                }
+                Ok(Labels(labels))
+            }
+        }
+        from.deserialize_map(Map)
+    }
+}
+
+/// A string that is borrowed where it has no escapes: serde borrows none within a list by itself.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// `[1764273600, "0.98"]`: a time, and a number as Go prints it: `NaN`, `+Inf`.
 #[derive(Debug)]
 struct Sample(f64);
 
 impl<'de> Deserialize<'de> for Sample {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Sample, D::Error> {
-        let (_, text): (IgnoredAny, String) = Deserialize::deserialize(from)?;
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Sample, D::Error> {
+        let (_, text): (IgnoredAny, Text<'_>) = Deserialize::deserialize(from)?;
+        let text = &*text.0;
         let number =
             text.parse().map_err(|_| D::Error::custom(format_args!("{text:?} is no value")))?;
         Ok(Sample(number))
     }
-}
-
-/// Takes an answer, and gives each of its series to `each`, which tells whether it takes more.
-pub(super) struct Vector<'a> {
-    pub(super) each: &'a mut dyn FnMut(Series) -> bool,
 }
 
 /// All of an answer but its series.
@@ -62,141 +107,58 @@ impl Outcome {
     }
 }
 
-/// Of an answer. `isPartial` is VictoriaMetrics': one of its stores did not answer.
-#[derive(Deserialize)]
-#[serde(field_identifier, rename_all = "camelCase")]
-enum Key {
-    Status,
-    Data,
-    Error,
-    Warnings,
-    Infos,
-    IsPartial,
-    #[serde(other)]
-    Other,
-}
-
-impl<'de> DeserializeSeed<'de> for Vector<'_> {
-    type Value = Outcome;
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Outcome, D::Error> {
-        from.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Vector<'_> {
-    type Value = Outcome;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an answer of the HTTP API of Prometheus")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Outcome, A::Error> {
-        let mut outcome = Outcome::default();
-        let (mut status, mut error) = (None::<String>, None::<String>);
-        while let Some(key) = map.next_key::<Key>()? {
-            match key {
-                Key::Status => status = Some(map.next_value()?),
-                Key::Data => map.next_value_seed(Data(&mut *self.each))?,
-                Key::Error => error = Some(map.next_value()?),
-                Key::Warnings | Key::Infos => {
-                    let told: Option<Vec<String>> = map.next_value()?;
-                    let told = told.unwrap_or_default();
-                    outcome.warnings.extend(told);
-                    outcome.warnings.truncate(MOST_WARNINGS);
-                }
-                Key::IsPartial => outcome.is_partial = map.next_value()?,
-                Key::Other => drop(map.next_value::<IgnoredAny>()?),
+/// Takes an answer, and gives each of its series to `each`, which tells whether it takes more.
+///
+/// Errors: it is no vector, or no more are taken.
+pub(super) fn vector(
+    pieces: &mut Pieces<'_>,
+    each: &mut dyn FnMut(&Series<'_>) -> bool,
+) -> Result<Outcome> {
+    let mut outcome = Outcome::default();
+    let (mut status, mut error) = (None::<String>, None::<String>);
+    pieces.object(&mut |pieces, name| {
+        match name {
+            "status" => status = Some(pieces.value()?),
+            "data" => data(pieces, each)?,
+            "error" => error = Some(pieces.value()?),
+            "warnings" | "infos" => {
+                let told: Option<Vec<String>> = pieces.value()?;
+                outcome.warnings.extend(told.unwrap_or_default());
+                outcome.warnings.truncate(MOST_WARNINGS);
             }
-        }
-        match status.as_deref() {
-            Some("success") => {}
-            Some(_) => outcome.failure = Some(error.unwrap_or_default()),
-            None => return Err(A::Error::missing_field("status")),
-        }
-        Ok(outcome)
-    }
-}
-
-/// `data` of an answer.
-struct Data<'a>(&'a mut dyn FnMut(Series) -> bool);
-
-#[derive(Deserialize)]
-#[serde(field_identifier, rename_all = "camelCase")]
-enum DataKey {
-    ResultType,
-    Result,
-    #[serde(other)]
-    Other,
-}
-
-impl<'de> DeserializeSeed<'de> for Data<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
-        from.deserialize_option(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Data<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("`data` with a vector")
-    }
-
-    /// An error has no data, or null.
-    fn visit_none<E: Error>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
-        from.deserialize_map(self)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(key) = map.next_key::<DataKey>()? {
-            match key {
-                DataKey::ResultType => {
-                    let kind: String = map.next_value()?;
-                    if kind != "vector" {
-                        return Err(A::Error::custom(format_args!("a {kind} and not a vector")));
-                    }
-                }
-                DataKey::Result => map.next_value_seed(List(&mut *self.0))?,
-                DataKey::Other => drop(map.next_value::<IgnoredAny>()?),
-            }
+            // VictoriaMetrics': one of its stores did not answer.
+            "isPartial" => outcome.is_partial = pieces.value()?,
+            _ => pieces.skip()?,
         }
         Ok(())
+    })?;
+    match status.as_deref() {
+        Some("success") => {}
+        Some(_) => outcome.failure = Some(error.unwrap_or_default()),
+        None => return Err(Error::missing_field("status")),
     }
+    Ok(outcome)
 }
 
-/// `result` of `data`.
-struct List<'a>(&'a mut dyn FnMut(Series) -> bool);
-
-impl<'de> DeserializeSeed<'de> for List<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
-        from.deserialize_seq(self)
+/// `data` of an answer; an error has none, or null.
+fn data(pieces: &mut Pieces<'_>, each: &mut dyn FnMut(&Series<'_>) -> bool) -> Result<()> {
+    if pieces.takes_null()? {
+        return Ok(());
     }
-}
-
-impl<'de> Visitor<'de> for List<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of series")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        while let Some(series) = seq.next_element()? {
-            if !(self.0)(series) {
-                return Err(A::Error::custom("no more series are taken"));
-            }
-        }
-        Ok(())
-    }
+    pieces.object(&mut |pieces, name| match name {
+        "resultType" => match pieces.value::<String>()?.as_str() {
+            "vector" => Ok(()),
+            kind => Err(Error::custom(format_args!("a {kind} and not a vector"))),
+        },
+        "result" => pieces.list(&mut |pieces| {
+            let takes_more = pieces.next(|text| {
+                let (series, length) = first::<Series<'_>>(text)?;
+                Ok((each(&series), length))
+            })?;
+            if takes_more { Ok(()) } else { Err(Error::custom("no more series are taken")) }
+        }),
+        _ => pieces.skip(),
+    })
 }
 
 #[cfg(test)]
@@ -204,15 +166,15 @@ mod tests {
     use super::*;
     use crate::http::shortened;
 
-    fn of(text: &str) -> Result<(Vec<String>, Outcome), String> {
+    fn of(text: &str) -> std::result::Result<(Vec<String>, Outcome), String> {
         let mut found = Vec::new();
-        let mut each = |it: Series| {
-            let labels: Vec<&str> = it.metric.values().map(String::as_str).collect();
+        let mut each = |it: &Series<'_>| {
+            let labels: Vec<&str> = it.labels().map(|it| it.1).collect();
             found.push(format!("{} {:?}", labels.join(","), it.value()));
             found.len() < 3
         };
-        let mut json = serde_json::Deserializer::from_str(text);
-        let outcome = Vector { each: &mut each }.deserialize(&mut json);
+        let mut text = text.as_bytes();
+        let outcome = vector(&mut Pieces::new(&mut text), &mut each);
         outcome.map(|it| (found, it)).map_err(|it| it.to_string())
     }
 
