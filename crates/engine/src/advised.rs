@@ -1,5 +1,6 @@
 //! The audit of a host with what its findings advise there.
 
+use crate::controller;
 use crate::copies::refuse_nothing;
 use crate::interrupt::Interrupt;
 use anyhow::Result;
@@ -7,8 +8,10 @@ use facts::watched::Cost;
 use facts::{HostView, Missing, Origin, Why, redfish};
 use host::{Answered, Source, Watch};
 use rules::advice;
+use rules::advisory::{self, Advisory, standing};
 use rules::audit::Audit;
 use rules::config::Config;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Asks a source for the kernel's files that the advice of its audit is planned from, for a recording that is audited later.
@@ -104,9 +107,20 @@ pub fn audit_of_site(
     if let Some(results) = config.results.as_deref().filter(|_| source.origin() == Origin::Live) {
         host.baseline = host::baseline_in(source, results);
     }
+    // One that makes no sense is told by the audit itself.
+    if let Ok(catalog) = advisory::catalog(&config.advisories) {
+        ask_controller(source, host, &catalog);
+    }
     let mut audit = audit(source, host);
     audit.suppress(&config.ignored, today);
     audit
+}
+
+/// Asks the management controller of the running machine for the version of its firmware, where an advisory depends on it.
+pub fn ask_controller(source: &dyn Source, host: &mut HostView, catalog: &[Arc<Advisory>]) {
+    if source.origin() == Origin::Live && standing::depend_on_controller(host, catalog) {
+        host.bmc_firmware = Some(controller::firmware());
+    }
 }
 
 #[cfg(test)]

@@ -98,6 +98,8 @@ pub struct HostView {
     pub power_cap: PowerCap,
     /// What the management controller says over Redfish; absent where no configuration names it.
     pub redfish: Fact<Redfish>,
+    /// The version of the management controller's firmware; `None` where nobody asked it, as in every copy.
+    pub bmc_firmware: Option<Fact<String>>,
     /// What AMD's system management reports of each socket.
     pub hsmp: HsmpSockets,
     /// What has held the clock down since boot, as Intel's servers with TPMI log it.

@@ -65,6 +65,7 @@ impl HostView {
             power_limits: none("power limits"),
             power_cap: PowerCap::none(Missing::unasked("power limit of the management controller")),
             redfish: none(redfish::NAME),
+            bmc_firmware: None,
             hsmp: none("HSMP"),
             plr: none(plr::NAME),
             speed_select: none(speed_select::NAME),

@@ -8,7 +8,7 @@
 
 mod attributes;
 
-pub(crate) use attributes::told;
+pub(crate) use attributes::{Attribute, Request, told};
 
 use facts::HostView;
 use facts::cpu::cpuinfo::CpuInfo;
@@ -143,7 +143,7 @@ pub(crate) fn over_redfish(host: &HostView, menu: Menu) -> String {
 
 /// What the machine's controller calls what a menu decides, by its own word for who made the machine, or by the firmware's; `None` where no
 /// source has these names.
-pub(crate) fn request(host: &HostView, menu: Menu) -> Option<attributes::Request> {
+pub(crate) fn request(host: &HostView, menu: Menu) -> Option<Request> {
     let of = |vendor: &str, product: &str| {
         attributes::request(maker_of(vendor, product)?, product, menu, processor(host))
     };
@@ -212,11 +212,16 @@ mod tests {
             intel("Cisco Systems Inc", "UCSC-C240-M5", Menu::Turbo)
                 .contains("PATCH to the settings of Bios")
         );
-        // An older one, another processor, and makers that name theirs anew with each firmware.
+        assert_eq!(
+            intel("Supermicro", "SYS-1029P", Menu::Turbo),
+            "; over Redfish: PATCH to the settings of Bios {\"Attributes\": {\"SpeedStep_P_States__NNNN\": \"Enable\", \"TurboMode_NNNN\": \"Enable\"}}, \
+             where `fullclock bmc --bios` shows the number in place of _NNNN"
+        );
+        // An older one, another processor, and a maker whose names no source shows.
         for shown in [
             intel("HP", "ProLiant DL580 G7", Menu::Clock),
             text("Lenovo", "ThinkSystem SR665", "AuthenticAMD", Menu::Turbo),
-            intel("Supermicro", "SYS-1029P", Menu::Turbo),
+            text("Supermicro", "AS-1115HS-TNR", "AuthenticAMD", Menu::Turbo),
             intel("FUJITSU", "PRIMERGY RX2540 M4", Menu::Turbo),
         ] {
             assert_eq!(
@@ -231,6 +236,14 @@ mod tests {
         assert!(
             over_redfish(&host_of(&host), Menu::Turbo)
                 .contains("PATCH /redfish/v1/Systems/X/Bios/Settings {")
+        );
+        let told = "//- redfish\n{\"bios\": {\"settings\": \"/redfish/v1/Systems/1/Bios/SD\", \"attributes\": \
+                    {\"SpeedStep_P_States__FF12\": \"Enable\", \"HardwareP_States_F282\": \"Out of Band Mode\"}}}\n";
+        let host = format!("{}{told}", server("Supermicro", "SYS-821GE-TNHR", "GenuineIntel"));
+        assert_eq!(
+            over_redfish(&host_of(&host), Menu::Clock),
+            "; over Redfish: PATCH /redfish/v1/Systems/1/Bios/SD {\"Attributes\": {\"SpeedStep_P_States__FF12\": \"Enable\", \"HardwareP_States_F282\": \
+             \"Native Mode\"}}"
         );
     }
 

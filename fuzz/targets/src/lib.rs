@@ -11,6 +11,7 @@
     reason = "most answers need only to come, whatever they are"
 )]
 
+mod advisories;
 mod archive;
 mod boot_line;
 mod capture;
@@ -48,6 +49,7 @@ pub struct Target {
 
 /// Every target, by name.
 pub const TARGETS: &[Target] = &[
+    parser("advisories", advisories::run),
     audit("archive", archive::run),
     parser("boot_line", boot_line::run),
     audit("capture", capture::run),

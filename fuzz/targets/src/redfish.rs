@@ -56,6 +56,12 @@ fn read(resource: &Resource) -> Redfish {
     let (mut bios, _) = resource.bios();
     bios.add_settings(resource, resource);
     assert!(bios.pending.is_empty(), "what is as it was waits for no restart");
+    bios.add_registry(resource);
+    assert!(bios.takes.keys().all(|it| bios.attributes.contains_key(it)));
+    let registry = resource.registry_place();
+    assert!(registry.is_none_or(|it| {
+        ["/redfish/", "/registries/"].iter().any(|folder| it.path().starts_with(folder))
+    }));
     told.bios = Some(bios);
     told
 }

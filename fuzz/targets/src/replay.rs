@@ -154,7 +154,7 @@ macro_rules! replays {
 }
 
 replays! {
-    archive boot_line capture cgroups controller counters cpu_sets cpuinfo fleet interrupts
+    advisories archive boot_line capture cgroups controller counters cpu_sets cpuinfo fleet interrupts
     kernel_config msrs pasted peers processes recording redfish results tape trace values
 }
 

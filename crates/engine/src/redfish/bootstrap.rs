@@ -109,9 +109,11 @@ mod tests {
     use super::super::{Session, Wanted};
     use super::*;
     use crate::http::fake::{Fake, Reply};
+    use crate::interrupt::Interrupt;
     use host::ipmi::{Arrived, Asked, Carrier};
     use rustix::io::Errno;
     use serde_json::{Value, json};
+    use std::sync::Mutex;
 
     const NAME: &str = "host_a1b2c3";
     const PASSWORD: &str = "S3KR1T77S3KR1T77";
@@ -208,6 +210,39 @@ mod tests {
             let deleted = fake.requests().iter().filter(|it| !it.starts_with("GET ")).count();
             assert_eq!(deleted, 1);
         }
+    }
+
+    /// The wish to stop comes while the first look asks.
+    #[test]
+    fn ctrl_c_while_the_account_is_there_ends_the_look_and_deletes_it() {
+        let (interrupt, stop) = Interrupt::by_hand();
+        let stop = Mutex::new(stop);
+        let fake = Fake::start(move |head| {
+            let mut words = head.split(' ');
+            let (method, path) = (words.next().unwrap(), words.next().unwrap());
+            if path == "/redfish/v1/Systems/1" {
+                stop.lock().unwrap().stop();
+            }
+            match resource_at(path) {
+                Some(_) if method == "DELETE" => Reply::of("204 No Content", "text/plain", ""),
+                Some(body) => Reply::json(body.to_string()),
+                None => Reply::of("404 Not Found", "text/plain", ""),
+            }
+        });
+        let mut way = way(&fake);
+        let account =
+            Bootstrap::create(&mut device(account()), &mut way, interrupt.flag()).unwrap();
+        let client = way.client().unwrap();
+        // An hour: a wish that ended nothing would be seen.
+        let hour = Duration::from_secs(3600);
+        let looked = Session::new(&client).look_for(&Wanted::default(), hour, &interrupt);
+        assert_eq!(looked.unwrap().0.system.model.as_deref(), Some("R760"));
+        account.delete().unwrap();
+        let requests = fake.requests();
+        let n_looks = requests.iter().filter(|it| it.starts_with("GET /redfish/v1/Systems/1 "));
+        assert_eq!(n_looks.count(), 2);
+        let last = requests.last().unwrap();
+        assert!(last.starts_with("DELETE /redfish/v1/AccountService/Accounts/9 "), "{last}");
     }
 
     #[test]

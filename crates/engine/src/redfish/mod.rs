@@ -24,12 +24,14 @@ pub use firmware::Setup;
 pub use host_interface::in_band;
 pub use source::{Controller, WithRedfish};
 
+use crate::clock::now;
 use crate::http::{
     Address, Client, Credentials, Failure, Fingerprint, Named, Options, Problem, Trust,
 };
+use crate::interrupt::Interrupt;
 use anyhow::{Error, Result, anyhow, bail};
 use exchange::Exchange;
-use facts::redfish::Redfish;
+use facts::redfish::{Redfish, Rise, rises};
 use host::Source;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -189,6 +191,24 @@ impl<'a> Session<'a> {
     pub fn look(&mut self, wanted: &Wanted) -> Result<Redfish> {
         let deadline = if wanted.change.is_some() { DEADLINE_OF_CHANGES } else { DEADLINE };
         self.look_within(wanted, deadline)
+    }
+
+    /// Looks, and once more after `time` or as soon as the user wants to stop: what rose between the looks, and how long that was.
+    ///
+    /// Errors: those of [`Session::look`].
+    pub fn look_for(
+        &mut self,
+        wanted: &Wanted,
+        time: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<(Redfish, Duration, Vec<Rise>)> {
+        let told = self.look(wanted)?;
+        let began = now();
+        interrupt.wait(time);
+        // The firmware's settings and versions stay what they were.
+        let again = self.look(&Wanted { system: wanted.system.clone(), ..Wanted::default() })?;
+        let rises = rises(&told, &again);
+        Ok((told.after(again), began.elapsed(), rises))
     }
 
     fn look_within(&mut self, wanted: &Wanted, deadline: Duration) -> Result<Redfish> {

@@ -38,11 +38,22 @@ pub const ATTRIBUTES: &[&str] = &[
     "WorkloadProfile",
     "PowerRegulator",
     "ProcTurbo",
+    "OperatingModes_ChooseOperatingMode",
     "Processors_CPUPstateControl",
     "Processors_TurboMode",
     "EnhancedIntelSpeedStep",
     "IntelTurboBoostTech",
 ];
+
+/// The same of makers whose firmware ends each name with a number of its own (`TurboMode_3D06`), without it.
+pub const NUMBERED: &[&str] = &["HardwareP_States", "SpeedStep_P_States_", "TurboMode"];
+
+/// A name without the number that a firmware ends it with, a dash below and four hexadecimal digits; `None` where it has none.
+pub fn without_number(name: &str) -> Option<&str> {
+    let (base, number) = name.rsplit_once('_')?;
+    let is_number = number.len() == 4 && number.bytes().all(|it| it.is_ascii_hexdigit());
+    (is_number && !base.is_empty()).then_some(base)
+}
 
 /// No value of an enumeration is longer.
 const LONGEST: usize = 200;
@@ -50,7 +61,8 @@ const LONGEST: usize = 200;
 impl FirmwarePlace {
     /// Why it is no place that may be written; `None` where it is one.
     pub fn refusal(&self) -> Option<&'static str> {
-        let is_name = |it: &String| ATTRIBUTES.contains(&it.as_str());
+        let is_numbered = |it: &str| NUMBERED.contains(&without_number(it).unwrap_or(it));
+        let is_name = |it: &String| ATTRIBUTES.contains(&it.as_str()) || is_numbered(it);
         let is_path = |it: &str| Link::parse(it).is_ok();
         if self.names.is_empty() || !self.names.iter().all(is_name) {
             return Some("is none of the settings of the firmware that may be written");
@@ -156,6 +168,12 @@ mod tests {
         assert_eq!(place(&["ProcTurbo"]).refusal(), None);
         assert!(place(&["ProcTurbo", "AdminPassword"]).refusal().unwrap().contains("none of"));
         assert!(place(&[]).refusal().is_some());
+        assert_eq!(place(&["SpeedStep_P_States__FF12", "TurboMode_3D06"]).refusal(), None);
+        assert_eq!(place(&["TurboMode"]).refusal(), None, "newer firmware has no numbers");
+        for wrong in ["TurboMode_3D0", "TurboMode_3D066", "TurboMode_3D0G", "TXTSupport_0062"] {
+            assert!(place(&[wrong]).refusal().is_some(), "{wrong}");
+        }
+        assert_eq!(without_number("_3D06"), None);
         let elsewhere = FirmwarePlace { settings: "//evil/x".to_owned(), ..place(&["ProcTurbo"]) };
         assert!(elsewhere.refusal().unwrap().contains("no path"));
     }

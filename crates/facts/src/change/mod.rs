@@ -7,7 +7,9 @@ mod firmware;
 mod recorded;
 
 pub use controls::{Control, Controls, WRITABLE, is_writable, matched, of_older_policies};
-pub use firmware::{ATTRIBUTES, FirmwarePlace, Held, object, request_body};
+pub use firmware::{
+    ATTRIBUTES, FirmwarePlace, Held, NUMBERED, object, request_body, without_number,
+};
 pub use recorded::{
     ChangeLines, ChangeStanding, ChangeState, Guarding, Overdue, Recorded, RecordedGroup,
     RevertOutcome, Standing, Undone, WriteOutcome, Written, WrittenPlace,

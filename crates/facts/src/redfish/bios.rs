@@ -85,6 +85,7 @@ const CONCERN: &[&str] = &[
     "profile",
     "pstate",
     "p-state",
+    "p_state",
     "rapl",
     "speedstep",
     "speedselect",

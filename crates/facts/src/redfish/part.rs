@@ -38,15 +38,25 @@ impl Link {
     ///
     /// Errors: it leads to another server or out of /redfish, or is no path. A fragment is left out: it names a part of the resource.
     pub fn parse(text: &str) -> Result<Link, Expected> {
-        const EXPECTED: Expected = Expected("a path that begins with /redfish/");
+        Link::below(&["/redfish/"], text).ok_or(Expected("a path that begins with /redfish/"))
+    }
+
+    /// The path of a registry, which some services keep in a folder of its own (Supermicro, "Redfish Reference Guide", "Configuring BIOS over
+    /// Redfish": /registries/BiosAttributeRegistry.1.0.0.json).
+    ///
+    /// Errors: those of [`Link::parse`], but for that folder.
+    pub fn of_registry(text: &str) -> Result<Link, Expected> {
+        let link = Link::below(&["/redfish/", "/registries/"], text);
+        link.ok_or(Expected("a path that begins with /redfish/ or /registries/"))
+    }
+
+    fn below(folders: &[&str], text: &str) -> Option<Link> {
         let path = text.split('#').next().unwrap_or_default();
         let is_plain = |it: u8| it.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&it);
         let climbs = path.split(['/', '?']).any(|it| it == "..");
-        let is_path = path.starts_with("/redfish/") && path.len() <= LONGEST_LINK && !climbs;
-        if !is_path || !path.bytes().all(is_plain) {
-            return Err(EXPECTED);
-        }
-        Ok(Link(path.to_owned()))
+        let is_below = folders.iter().any(|it| path.starts_with(it));
+        let is_path = is_below && path.len() <= LONGEST_LINK && !climbs;
+        (is_path && path.bytes().all(is_plain)).then(|| Link(path.to_owned()))
     }
 
     /// The path.

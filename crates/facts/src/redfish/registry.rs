@@ -35,21 +35,32 @@ impl Bios {
         let decided = dependencies(entries.values("Dependencies"));
         for entry in entries.values("Attributes").iter().take(MOST) {
             let Some(name) = entry.get("AttributeName").and_then(Value::as_str) else { continue };
-            if !self.attributes.contains_key(name) {
-                continue;
-            }
+            let Some(held) = self.attributes.get(name) else { continue };
             let flag = |key: &str| entry.get(key).and_then(Value::as_bool) == Some(true);
-            let values = entry.get("Value").and_then(Value::as_array);
-            let values =
-                values.into_iter().flatten().filter_map(|it| it.get("ValueName")?.as_str());
+            let values = values(entry, held);
             let told = self.takes.entry(name.to_owned()).or_default();
             *told = Takes {
                 read_only: flag("ReadOnly") || flag("Immutable"),
                 depends_on: decided.get(name).cloned().unwrap_or_default(),
-                values: values.take(MOST_VALUES).map(shown).collect(),
+                values,
             };
         }
     }
+}
+
+/// The values of a setting, which holds one of them. Some makers number them here, and hold and take what they show: Supermicro has `Enable` for
+/// `"ValueName": "1", "ValueDisplayName": "Enable"` (registry and settings of a SYS-821GE-TNHR, BIOS 1.4,
+/// <https://github.com/NVIDIA/libredfish/tree/main/tests/mockups/supermicro>, read 2026-11-28).
+fn values(entry: &Value, held: &str) -> Vec<String> {
+    let texts = |key: &str| -> Vec<String> {
+        let values = entry.get("Value").and_then(Value::as_array).into_iter().flatten();
+        let texts = values.filter_map(|it| it.get(key)?.as_str());
+        texts.take(MOST_VALUES).map(shown).collect()
+    };
+    let names = texts("ValueName");
+    let has = |values: &[String]| values.iter().any(|it| it == held);
+    let displayed = texts("ValueDisplayName");
+    if !has(&names) && has(&displayed) { displayed } else { names }
 }
 
 /// By the name of a setting, those that decide whether it can be changed.
@@ -77,7 +88,7 @@ impl Resource {
             it.text("Language").is_none_or(|it| it.to_lowercase().starts_with("en"))
         };
         let place = places.iter().find(is_english).or(places.first())?;
-        Link::parse(&place.text("Uri")?).ok()
+        Link::of_registry(&place.text("Uri")?).ok()
     }
 
     /// Whether this system is the machine of this UUID and serial number; `None` where that cannot be told. Serial numbers that differ tell

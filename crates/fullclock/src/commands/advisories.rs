@@ -9,6 +9,7 @@ use crate::result::ResultArguments;
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use clap_complete::engine::ArgValueCandidates;
+use engine::advised::ask_controller;
 use report::advisories;
 use rules::advisory::catalog;
 use rules::advisory::standing::{Standing, standings};
@@ -32,6 +33,7 @@ pub(super) fn run(arguments: &Arguments, options: &AdvisoriesOptions) -> Result<
     let (host, audit) = output::with_progress(&arguments.output, "reading the host ...", || {
         let mut host = host::view(&*source);
         host.thresholds = config.thresholds.clone();
+        ask_controller(&*source, &mut host, &catalog);
         let audit = rules::audit::audit(&host);
         (host, audit)
     });

@@ -7,12 +7,10 @@ use crate::output;
 use crate::result::ResultArguments;
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use engine::clock::now;
 use engine::http::{Credentials, Fingerprint, Named};
 use engine::interrupt::Interrupt;
 use engine::redfish::{Bootstrap, Session, Wanted, Way, WithRedfish, in_band};
 use facts::quantity;
-use facts::redfish::rises;
 use host::ipmi::Controller;
 use host::{Live, Source};
 use report::document::Format;
@@ -140,21 +138,12 @@ fn shown(
     let wanted = Wanted { system, bios, inventory, change: None };
     let client = way.client()?;
     let mut session = Session::new(&client);
-    let mut look = |wanted: &Wanted| {
+    let (told, risen) =
         output::with_progress(&arguments.output, "asking the controller ...", || {
-            session.look(wanted)
-        })
-    };
-    let mut told = look(&wanted)?;
-    let mut risen = None;
-    if let Some(time) = options.look {
-        let began = now();
-        interrupt.wait(time);
-        // The firmware's settings and versions stay what they were.
-        let again = look(&Wanted { system: wanted.system.clone(), ..Wanted::default() })?;
-        risen = Some((began.elapsed(), rises(&told, &again)));
-        told = told.after(again);
-    }
+            let Some(time) = options.look else { return Ok((session.look(&wanted)?, None)) };
+            let (told, between, rises) = session.look_for(&wanted, time, interrupt)?;
+            anyhow::Ok((told, Some((between, rises))))
+        })?;
     let risen = risen.as_ref().map(|(time, rises)| (*time, &rises[..]));
     let address = client.address().to_string();
     let report = Report { address: &address, told: &told, risen };

@@ -178,7 +178,7 @@ const FOREIGN: &[Foreign] = &[
     },
     Foreign {
         options: CONFIG,
-        commands: &["agent", "diff", "fleet", "ledger", "net", "noise", "plan", "report", "tick"],
+        commands: &["agent", "diff", "fleet", "ledger", "net", "noise", "report", "tick"],
         instead: "this command reads no configuration: it has no folder and no findings of its own",
     },
     Foreign {

@@ -1,11 +1,12 @@
 //! `fullclock bmc` as a user meets it, and what audits and captures make of a controller that the configuration names.
 
 use crate::support::web_server::{Answer, WebServer};
-use crate::support::{fullclock, is_of, printed, refusal, unwrapped};
+use crate::support::{found, fullclock, is_of, printed, refusal, unwrapped};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::Output;
+use std::process::{Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -190,7 +191,7 @@ fn an_audit_and_a_capture_ask_a_controller_that_the_configuration_names_and_no_o
     let n_asked = controller.server.heads().len();
     printed(&["--no-config", "audit", "-q"]);
     printed(&["--no-config", "capture"]);
-    // It reads no configuration, and may refuse something here.
+    // It reads none without `--redfish config`, and may refuse something here.
     fullclock(&["plan", "-q"]).output().unwrap();
     assert_eq!(controller.server.heads().len(), n_asked);
 }
@@ -219,6 +220,33 @@ fn what_makes_no_sense_is_refused_with_what_to_do_and_without_the_secret() {
         let said = unwrapped(&refusal(&arguments));
         assert!(said.contains(why) && !said.contains(SECRET), "{arguments:?}: {said}");
     }
+}
+
+#[test]
+fn ctrl_c_ends_a_look_early_with_what_was_seen_and_where_an_account_is_deleted() {
+    let controller = Controller::start(Duration::ZERO);
+    let arguments = controller.asked(&["--look", "60s"]);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let child =
+        fullclock(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // It listens before it asks.
+    found(|| (!controller.server.heads().is_empty()).then_some(()));
+    let pid = Pid::from_child(&child);
+    kill_process(pid, Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    harmless(&output);
+    let said = unwrapped(&String::from_utf8_lossy(&output.stdout));
+    assert!(said.contains("490 W are drawn"), "{said}");
+    let heads = controller.server.heads();
+    let n_looks = heads
+        .iter()
+        .filter(|it| {
+            it.starts_with("GET /redfish/v1/Systems/437XR1138R2/Processors ")
+                || it.starts_with("GET /redfish/v1/Systems/437XR1138R2/Processors?")
+        })
+        .count();
+    assert_eq!(n_looks, 2, "the second look is that at the end: {heads:?}");
 }
 
 /// What one host interface, one configuration and no option make of each other: nothing is contacted that is not named.

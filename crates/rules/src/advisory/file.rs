@@ -23,8 +23,8 @@ pub const KEYS: &[(&str, &str)] = &[
     (
         "affected",
         "tables, of which one has to fit; in a table, all keys have to: `maker`, `product` and `board` as they begin in /sys/class/dmi/id, \
-         `firmware_name` that is in the firmware's version, `firmware` ranges, `cpu_maker` (empty on ARM), `family`, `models`, `model_name` that is in the \
-         processor's, `microcode` ranges, `kernel` ranges, `backports` (builds of distributions in which it is fixed), `driver` of the \
+         `firmware_name` that is in the firmware's version, `firmware` ranges, `bmc` ranges (the first two numbers of the management controller's firmware), \
+         `cpu_maker` (empty on ARM), `cpu_flag`, `family`, `models`, `model_name` that is in the processor's, `microcode` ranges, `kernel` ranges, `backports` (builds of distributions in which it is fixed), `driver` of the \
          frequency, `config` as CONFIG_X=y, `boot` parameter, `hypervisor` as it begins (empty for any)",
     ),
     (
@@ -59,7 +59,9 @@ struct Table {
     board: Option<String>,
     firmware_name: Option<String>,
     firmware: Vec<String>,
+    bmc: Vec<String>,
     cpu_maker: Option<String>,
+    cpu_flag: Option<String>,
     family: Option<u32>,
     models: Vec<u32>,
     model_name: Option<String>,
@@ -156,14 +158,16 @@ fn ranges(key: &str, texts: &[String]) -> Result<Vec<Range>, String> {
 impl Table {
     fn affected(self) -> Result<Affected, String> {
         let firmware = ranges("firmware", &self.firmware)?;
+        let bmc = ranges("bmc", &self.bmc)?;
         let microcode = ranges("microcode", &self.microcode)?;
         let kernel = ranges("kernel", &self.kernel)?;
         let is_bounded = !firmware.is_empty()
+            || !bmc.is_empty()
             || !microcode.is_empty()
             || !kernel.is_empty()
             || self.config.is_some();
         if !is_bounded {
-            return Err("expected firmware, microcode, kernel or config".to_owned());
+            return Err("expected firmware, bmc, microcode, kernel or config".to_owned());
         }
         let build = self.backports.iter().find(|it| {
             let numbers = it.split(|it: char| it.is_ascii_alphabetic()).next().unwrap_or_default();
@@ -178,7 +182,9 @@ impl Table {
             board: self.board,
             firmware_name: self.firmware_name,
             firmware,
+            bmc,
             cpu_maker: self.cpu_maker,
+            cpu_flag: self.cpu_flag,
             family: self.family,
             models: self.models,
             model_name: self.model_name,

@@ -56,8 +56,12 @@ pub struct Affected {
     pub firmware_name: Option<String>,
     /// Versions of the firmware.
     pub firmware: Vec<Range>,
+    /// Versions of the management controller's firmware, as two numbers.
+    pub bmc: Vec<Range>,
     /// `vendor_id` of the processor; empty where it shows none, as on ARM.
     pub cpu_maker: Option<String>,
+    /// A flag that /proc/cpuinfo has of it.
+    pub cpu_flag: Option<String>,
     /// Its family.
     pub family: Option<u32>,
     /// Its models.

@@ -115,6 +115,10 @@ pub const SHIPPED: &[(&str, &str)] = &[
         include_str!("../../../../advisories/root-cgroup-counts-steal-as-usage.toml"),
     ),
     (
+        "split-locks-put-to-sleep",
+        include_str!("../../../../advisories/split-locks-put-to-sleep.toml"),
+    ),
+    (
         "stibp-for-all-processes",
         include_str!("../../../../advisories/stibp-for-all-processes.toml"),
     ),

@@ -175,6 +175,13 @@ fn fit_if(is_so: bool) -> Fit {
     if is_so { Fit::Yes } else { Fit::No }
 }
 
+/// Whether the version of the management controller's firmware decides whether one of these advisories concerns a host, and nobody has asked the
+/// controller for it.
+pub fn depend_on_controller(host: &HostView, catalog: &[Arc<Advisory>]) -> bool {
+    let fits = |it: &Affected| !it.bmc.is_empty() && it.fit_besides(host) != Ok(Fit::No);
+    host.bmc_firmware.is_none() && catalog.iter().any(|it| it.affected.iter().any(fits))
+}
+
 /// Whether a fact fits, where the advisory asks for it: what a host does not have, does not.
 fn asked<A: ?Sized, T>(
     wanted: Option<&A>,
@@ -215,7 +222,21 @@ fn some<T>(list: &[T]) -> Option<&[T]> {
 impl Affected {
     /// Whether a host has this.
     fn fit(&self, host: &HostView) -> Fact<Fit> {
+        all([self.fit_besides(host), self.controller(host)])
+    }
+
+    /// Whether a host has all but the firmware of the management controller.
+    fn fit_besides(&self, host: &HostView) -> Fact<Fit> {
         all([self.machine(host), self.processor(host), self.microcode(host), self.kernel(host)])
+    }
+
+    fn controller(&self, host: &HostView) -> Fact<Fit> {
+        let unasked = || Missing::not_collected("the firmware of the management controller");
+        let told = host.bmc_firmware.clone().unwrap_or_else(|| Err(unasked()));
+        asked(some(&self.bmc), told.as_ref(), |ranges, text| {
+            let version = Version::within(text);
+            version.is_some_and(|version| ranges.iter().any(|it| it.has(&version)))
+        })
     }
 
     fn machine(&self, host: &HostView) -> Fact<Fit> {
@@ -247,6 +268,7 @@ impl Affected {
         let info = host.cpuinfo.as_ref();
         all([
             asked(self.cpu_maker.as_ref(), info, |it, info| info.vendor == *it),
+            asked(self.cpu_flag.as_ref(), info, |it, info| info.has(it)),
             asked(self.family.as_ref(), info, |it, info| info.family == *it),
             asked(some(&self.models), info, |it, info| it.contains(&info.model)),
             asked(self.model_name.as_ref(), info, |it, info| info.model_name.contains(it.as_str())),
@@ -307,6 +329,11 @@ impl Affected {
                 !self.firmware.is_empty(),
                 "/sys/class/dmi/id/bios_version",
                 text(&dmi.firmware_version),
+            ),
+            (
+                !self.bmc.is_empty(),
+                "firmware_revision of the management controller",
+                host.bmc_firmware.as_ref().and_then(text),
             ),
             (self.product.is_some(), "/sys/class/dmi/id/product_name", text(&dmi.product)),
             (self.board.is_some(), "/sys/class/dmi/id/board_name", text(&dmi.board)),

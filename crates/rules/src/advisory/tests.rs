@@ -1,10 +1,11 @@
 //! The advisories that come with the program are sound, and broken files are refused with their place.
 
-use super::standing::{State, Unseen, standings};
+use super::standing::{State, Unseen, depend_on_controller, standings};
 use super::{Advisory, KEYS, SHIPPED, catalog, shipped};
 use crate::checks;
 use crate::fixture::{XEON, host_of};
 use facts::site::AdvisoryFile;
+use facts::{HostView, Missing};
 use proptest::prelude::*;
 
 const GOOD: &str = "\
@@ -72,7 +73,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_name_and_key() {
         (
             "firmware = ['< 1.2']\n",
             "",
-            "a.toml: affected 1: expected firmware, microcode, kernel or config",
+            "a.toml: affected 1: expected firmware, bmc, microcode, kernel or config",
         ),
         (
             "firmware = [",
@@ -133,8 +134,11 @@ fn site(text: &str) -> AdvisoryFile {
 
 /// What the advisory of a test is to a host.
 fn state_of(excerpt: &str, text: &str) -> State {
-    let host = host_of(excerpt);
-    let all = standings(&host, catalog(&[site(text)]).unwrap(), None);
+    state_on(&host_of(excerpt), text)
+}
+
+fn state_on(host: &HostView, text: &str) -> State {
+    let all = standings(host, catalog(&[site(text)]).unwrap(), None);
     all.into_iter().find(|it| it.advisory.id == "slow-box").unwrap().state
 }
 
@@ -175,6 +179,8 @@ fn all_that_an_entry_names_has_to_fit() {
         ("cpu_maker = 'AuthenticAMD'", false),
         ("driver = 'amd-pstate'", false),
         ("boot = 'nosmt'", false),
+        ("cpu_flag = 'hwp'", true),
+        ("cpu_flag = 'hw'", false),
         ("kernel = ['>= 5.0']", false),
     ] {
         assert_eq!(state_of(&acme, &with(line)) != State::Not, fits, "{line}");
@@ -194,6 +200,37 @@ fn a_build_of_a_distribution_with_the_fix_is_not_affected() {
     assert_eq!(on("5.14.0-427.el9.x86_64"), State::Not);
     assert_eq!(on("5.14.21"), State::Affected(Unseen::NoCheck));
     assert_eq!(on("5.15.92"), State::Not);
+}
+
+#[test]
+fn the_firmware_of_the_controller_is_compared_once_it_was_asked_and_asked_only_where_all_else_fits()
+{
+    let text = GOOD.replace("firmware = ['< 1.2']", "bmc = ['>= 2.3, < 2.44']");
+    let on = |maker: &str, told: Option<&str>| {
+        let mut host = host_of(&format!("{XEON}//- /sys/class/dmi/id/sys_vendor\n{maker}\n"));
+        host.bmc_firmware = told.map(|it| Ok(it.to_owned()));
+        host
+    };
+    for (told, state) in [
+        ("2.3", State::Affected(Unseen::NoCheck)),
+        ("2.43", State::Affected(Unseen::NoCheck)),
+        ("2.44", State::Not),
+        ("U30", State::Not),
+    ] {
+        assert_eq!(state_on(&on("Acme", Some(told)), &text), state, "{told}");
+    }
+    assert!(matches!(state_on(&on("Acme", None), &text), State::Unknown(_)));
+    let mut none = on("Acme", None);
+    none.bmc_firmware = Some(Err(Missing::absent("ipmi_bmc.*")));
+    assert_eq!(state_on(&none, &text), State::Not);
+    let own = catalog(&[site(&text)]).unwrap();
+    assert!(depend_on_controller(&on("Acme", None), &own));
+    assert!(!depend_on_controller(&on("Acme", Some("2.3")), &own));
+    assert!(!depend_on_controller(&on("Dell Inc.", None), &own));
+    assert!(!depend_on_controller(&on("Acme", None), shipped()));
+    let all = standings(&on("Acme", Some("2.3")), own, None);
+    let compared = &all.iter().find(|it| it.advisory.id == "slow-box").unwrap().compared;
+    assert_eq!((compared.len(), &*compared[0].value), (1, "2.3"));
 }
 
 #[test]

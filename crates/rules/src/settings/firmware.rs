@@ -7,7 +7,7 @@
 //! "BIOS configuration" (`SettingsApplyTime`); HPE, "iLO 5 and 6 Redfish API", "BIOS data model" (`WorkloadProfile` Custom).
 
 use crate::check::Reference;
-use crate::makers::{self, Menu};
+use crate::makers::{self, Attribute, Menu, Request};
 use crate::setting::{
     Change, Effect, Planned, Refusal, Risk, Scene, Scope, Setting, Survives, Wanted,
 };
@@ -28,10 +28,10 @@ pub(super) const FIRMWARE_TURBO: Setting = Setting {
     title: "turbo in the firmware's setup, over Redfish, from the next boot on",
     doc: "\
 ## What it changes
-The firmware's setting for turbo, as this maker's management controller calls it (`ProcTurboMode` of Dell, `ProcTurbo` of HPE), and the
-profile that keeps it from being changed (`SysProfile`, `WorkloadProfile`: Custom). The controller is asked over Redfish what they hold and
-take; `plan --redfish URL` prints the request, and only `apply --redfish URL` sends it. The next restart of the machine brings it, and
-`status --redfish URL` says whether it was taken.
+The firmware's setting for turbo, as this maker's management controller calls it (`ProcTurboMode` of Dell, `ProcTurbo` of HPE, `TurboMode`
+and a number of Supermicro, such as `TurboMode_3D06`), and the profile that keeps it from being changed (`SysProfile`, `WorkloadProfile`:
+Custom). The controller is asked over Redfish what they hold and take; `plan --redfish URL` prints the request, and only
+`apply --redfish URL` sends it. The next restart of the machine brings it, and `status --redfish URL` says whether it was taken.
 
 ## What it costs
 The power of turbo. A custom profile no longer follows what the maker's profile sets: see `fullclock bmc --bios` before and after.
@@ -109,20 +109,27 @@ fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>, setting: &Setting, menu: Menu) -
         ));
     };
     let bios = bios(redfish)?;
-    let pairs = left(bios, request.attributes)?;
-    if pairs.is_empty() {
+    let left = left(bios, &request)?;
+    if left.is_empty() {
         return Ok(Change::default());
     }
     of_this_machine(redfish, wanted)?;
     nothing_waits(bios)?;
-    for (name, value) in &pairs {
-        takes(redfish, bios, name, value, &pairs)?;
-    }
+    let pair = |it: &Left<'_>| Ok((it.name.to_owned(), takes(redfish, bios, it, &left)?));
+    let pairs = left.iter().map(pair).collect::<Result<Pairs, Refusal>>()?;
     requested(redfish, bios, &pairs)
 }
 
 /// Names and values.
-type Pairs = Vec<(&'static str, &'static str)>;
+type Pairs = Vec<(String, &'static str)>;
+
+/// A setting that is left to request.
+struct Left<'a> {
+    /// Its name, as this firmware has it.
+    name: &'a str,
+    values: &'static [&'static str],
+    is_meant: bool,
+}
 
 /// The settings of the firmware as the controller shows them, with the place where others are requested.
 fn bios(redfish: &Redfish) -> Result<&Bios, Refusal> {
@@ -164,25 +171,35 @@ fn of_this_machine(redfish: &Redfish, wanted: &Wanted<'_>) -> Result<(), Refusal
 }
 
 /// What is left to request, that without which it is refused first; nothing where it holds already.
-fn left(bios: &Bios, all: &'static [(&'static str, &'static str)]) -> Result<Pairs, Refusal> {
-    let held = |name: &str| {
-        let none = || {
-            Refusal::Host(format!(
-                "this firmware has no {name}: `fullclock bmc --bios` shows what it has"
-            ))
+fn left<'a>(bios: &'a Bios, request: &Request) -> Result<Vec<Left<'a>>, Refusal> {
+    let mut left = Vec::new();
+    let mut is_waiting = false;
+    for Attribute { name, values, is_meant } in request.attributes {
+        let told = match (request.names(bios, name).as_slice(), *is_meant) {
+            ([told], _) => *told,
+            // What the firmware does not have keeps nothing from being changed.
+            ([], false) => continue,
+            ([], true) => {
+                return Err(Refusal::Host(format!(
+                    "this firmware has no {name}: `fullclock bmc --bios` shows what it has"
+                )));
+            }
+            (several, _) => {
+                return Err(Refusal::Host(format!(
+                    "this firmware has several settings of the name {name} ({}), and which one is meant is unknown: change it in the firmware's setup",
+                    several.join(", ")
+                )));
+            }
         };
-        bios.attributes.get(name).ok_or_else(none)
-    };
-    let mut left = Pairs::new();
-    for (name, value) in all {
-        if held(name)? != value {
-            left.push((*name, *value));
+        is_waiting |= *is_meant && bios.pending.iter().any(|it| it.name == told);
+        let held = bios.attributes.get(told).map_or("", String::as_str);
+        if !values.contains(&held) {
+            left.push(Left { name: told, values, is_meant: *is_meant });
         }
     }
     // A profile alone is changed for nothing.
-    let is_meant = all.last().is_some_and(|it| left.contains(it));
-    let is_waiting = bios.pending.iter().any(|it| all.last().is_some_and(|last| it.name == last.0));
-    Ok(if is_meant || is_waiting { left } else { Pairs::new() })
+    let is_asked = is_waiting || left.iter().any(|it| it.is_meant);
+    Ok(if is_asked { left } else { Vec::new() })
 }
 
 /// Refuses to add to what the next restart brings already.
@@ -202,30 +219,31 @@ fn nothing_waits(bios: &Bios) -> Result<(), Refusal> {
     )))
 }
 
-/// Refuses a value that a setting does not take, and one that cannot be changed. What decides whether it can may be among the `pairs`.
+/// The value that is requested. Refuses a setting that takes none of the values, and one that cannot be changed; what decides whether it can may be
+/// among the others that are left.
 fn takes(
     redfish: &Redfish,
     bios: &Bios,
-    name: &str,
-    value: &str,
-    pairs: &Pairs,
-) -> Result<(), Refusal> {
-    let told = bios.takes.get(name);
+    setting: &Left<'_>,
+    left: &[Left<'_>],
+) -> Result<&'static str, Refusal> {
+    let Left { name, values, .. } = setting;
+    let told = bios.takes.get(*name);
     let Some(told) = told.filter(|it| !it.values.is_empty()) else {
         let why = redfish.unknown.iter().find(|it| it.what.starts_with("which values"));
         let why = why.map_or("neither its registry nor the resource lists them", |it| &*it.why);
         let (what, why) = (format!("which values {name} takes"), Why::Failed(why.to_owned()));
         return Err(Refusal::Unknown(Missing { what, why }));
     };
-    let decides = |it: &(&'static str, &'static str)| told.depends_on.iter().any(|on| on == it.0);
-    if told.read_only && !pairs.iter().any(decides) {
+    let decides = |it: &Left<'_>| told.depends_on.iter().any(|on| on == it.name);
+    if told.read_only && !left.iter().any(decides) {
         return Err(Refusal::Host(format!("the controller says that {name} cannot be changed")));
     }
-    if !told.values.iter().any(|it| it == value) {
-        let values = told.values.join(", ");
-        return Err(Refusal::Host(format!("{name} takes {values}, and not {value}")));
-    }
-    Ok(())
+    let is_taken = |value: &&&str| told.values.iter().any(|it| it == **value);
+    values.iter().find(is_taken).copied().ok_or_else(|| {
+        let (takes, values) = (told.values.join(", "), values.join(" or "));
+        Refusal::Host(format!("{name} takes {takes}, and not {values}"))
+    })
 }
 
 /// The write of all of it in one request.
@@ -240,10 +258,10 @@ fn requested(redfish: &Redfish, bios: &Bios, pairs: &Pairs) -> Planned {
         controller: redfish.address.clone().unwrap_or_default(),
         bios: bios.source.clone(),
         settings: settings.clone(),
-        names: pairs.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        names: pairs.iter().map(|(name, _)| name.clone()).collect(),
     };
     let from: Vec<String> =
-        pairs.iter().filter_map(|(name, _)| bios.attributes.get(*name).cloned()).collect();
+        pairs.iter().filter_map(|(name, _)| bios.attributes.get(name).cloned()).collect();
     let to: Vec<String> = pairs.iter().map(|(_, value)| (*value).to_owned()).collect();
     let (from, to) = (place.text(&from), place.text(&to));
     let body = request_body(&to, bios.on_reset());

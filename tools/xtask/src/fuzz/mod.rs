@@ -144,6 +144,6 @@ mod tests {
         assert_eq!(names(&["tape"]).unwrap(), ["tape"]);
         assert_eq!(names(&[]).unwrap().len(), TARGETS.len());
         let error = names(&["tap"]).unwrap_err().to_string();
-        assert!(error.starts_with("there is no target 'tap'; there are archive, boot_line, "));
+        assert!(error.starts_with("there is no target 'tap'; there are advisories, archive, "));
     }
 }

@@ -39,6 +39,33 @@ fn what_settings_take_is_in_the_registry_or_beside_them() {
 }
 
 #[test]
+fn values_that_a_registry_numbers_are_those_that_it_shows_and_the_settings_hold() {
+    let current = resource(
+        json!({ "Attributes": { "TurboMode_3D06": "Enable", "HardwareP_States_F282": "Native Mode", "QuietBoot_0027": true } }),
+    );
+    let (mut bios, _) = current.bios();
+    assert_eq!(bios.attributes.len(), 2, "{bios:?}");
+    let value = |name: &str, shown: &str| json!({ "ValueName": name, "ValueDisplayName": shown });
+    bios.add_registry(&resource(json!({ "RegistryEntries": { "Attributes": [
+        { "AttributeName": "TurboMode_3D06", "CurrentValue": "Enable", "Value": [value("0", "Disable"), value("1", "Enable")] },
+        { "AttributeName": "HardwareP_States_F282", "Value": [value("0", "Disable"), value("2", "Out of Band Mode")] }] } })));
+    assert_eq!(bios.takes["TurboMode_3D06"].values, ["Disable", "Enable"]);
+    assert_eq!(bios.takes["HardwareP_States_F282"].values, ["0", "2"], "it holds neither");
+    let place = |uri: &str| resource(json!({ "Location": [{ "Uri": uri }] })).registry_place();
+    let uri = "/registries/BiosAttributeRegistry.1.0.0.json";
+    assert_eq!(place(uri).unwrap().path(), uri);
+    for wrong in [
+        "/registries/../etc/passwd",
+        "//evil/registries/x",
+        "/x/registries/y",
+        "https://evil/registries/",
+    ] {
+        assert_eq!(place(wrong), None, "{wrong}");
+    }
+    assert!(Link::parse(uri).is_err(), "only a registry is there");
+}
+
+#[test]
 fn what_settings_hold_now_and_after_the_next_restart_is_read_together() {
     let place = FirmwarePlace {
         controller: String::new(),

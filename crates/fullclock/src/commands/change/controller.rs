@@ -40,6 +40,19 @@ pub(crate) struct ControllerArguments {
 }
 
 impl ControllerArguments {
+    /// Refuses to choose a configuration of which nothing is read.
+    ///
+    /// Errors: the options choose one, and the controller is not that of the configuration.
+    pub(super) fn needs_configuration(&self, arguments: &Arguments) -> Result<()> {
+        let is_chosen = arguments.config.config.is_some() || arguments.config.no_config;
+        if is_chosen && self.url.as_deref() != Some(CONFIGURED) {
+            bail!(
+                "this command reads the configuration for --redfish config only: add that, or leave out --config and --no-config"
+            );
+        }
+        Ok(())
+    }
+
     /// The controller; `None` where none is named.
     ///
     /// Errors: a file cannot be read or trusted; the configuration names no controller; a copy of a host has none.

@@ -52,6 +52,7 @@ fn tool() -> impl TypedValueParser<Value = &'static Tool> {
 
 pub(crate) fn run(arguments: &Arguments, options: &PlanCommand) -> Result<ExitCode> {
     let PlanCommand { plan: options, tool } = options;
+    options.controller.needs_configuration(arguments)?;
     let draft = Draft::of(arguments, options)?;
     match tool {
         None => draft.print(arguments, options, &[])?,

@@ -1,4 +1,5 @@
-//! A controller of a test's own, with a firmware whose settings wait for the next restart: as Dell's iDRAC shows them, and as HPE's iLO does.
+//! A controller of a test's own, with a firmware whose settings wait for the next restart: as Dell's iDRAC shows them, as HPE's iLO does, and
+//! as Supermicro's.
 
 use crate::support::web_server::{Answer, WebServer};
 use serde_json::{Map, Value, json};
@@ -17,6 +18,8 @@ pub(crate) enum Mood {
     Refuses,
     /// The controller restarts.
     Busy,
+    /// It is taken, and the answer has no content.
+    Silent,
     /// It is taken, and nothing more is answered.
     Vanishes,
     /// It is taken, and never answered.
@@ -32,6 +35,7 @@ pub(crate) enum Mood {
 pub(crate) enum Maker {
     Dell,
     Hpe,
+    Supermicro,
 }
 
 pub(crate) struct State {
@@ -102,6 +106,17 @@ impl State {
                 json!({ "Attributes": [
                     { "AttributeName": "PowerRegulator", "ReadOnly": false, "Value": values(&["DynamicPowerSavings", "OsControl"]) }] }),
             ),
+            // Its registry numbers the values that the settings hold.
+            Maker::Supermicro => {
+                let value = |number: &str, shown: &str| json!({ "ValueName": number, "ValueDisplayName": shown });
+                let values = [value("0", "Disable"), value("1", "Enable")];
+                (
+                    json!({ "SpeedStep_P_States__FF12": "Disable", "TurboMode_3D06": "Disable", "QuietBoot_0027": true }),
+                    json!({ "Attributes": [
+                        { "AttributeName": "SpeedStep_P_States__FF12", "ReadOnly": false, "Value": values },
+                        { "AttributeName": "TurboMode_3D06", "ReadOnly": false, "Value": values }] }),
+                )
+            }
         };
         State { mood: Mood::Takes, now: object(&now), next: Map::new(), registry }
     }
@@ -125,7 +140,7 @@ fn answer(maker: Maker, state: &Mutex<State>, request: &str) -> Answer {
             None => of("404 Not Found", echo),
         };
     }
-    let is_of_settings = path.trim_end_matches('/').to_lowercase().ends_with("/bios/settings");
+    let is_of_settings = path.trim_end_matches('/') == settings(maker);
     let has_condition = request.to_lowercase().contains("if-match: \"7\"");
     assert!(method == "PATCH" && is_of_settings && has_condition, "{request}");
     match state.mood {
@@ -160,13 +175,22 @@ fn answer(maker: Maker, state: &Mutex<State>, request: &str) -> Answer {
                 park();
             }
         }
+        (Mood::Silent, _) => of("204 No Content", json!({})),
         (_, Maker::Dell) => {
             of("202 Accepted\r\nLocation: /redfish/v1/TaskService/Tasks/JID_1", json!({}))
         }
-        (_, Maker::Hpe) => {
+        (_, Maker::Hpe | Maker::Supermicro) => {
             let messages = json!([{ "Message": "A reset is required." }]);
             of("200 OK", json!({ "error": { "@Message.ExtendedInfo": messages } }))
         }
+    }
+}
+
+/// Where a change is requested.
+fn settings(maker: Maker) -> &'static str {
+    match maker {
+        Maker::Supermicro => "/redfish/v1/Systems/1/Bios/SD",
+        Maker::Dell | Maker::Hpe => "/redfish/v1/Systems/1/Bios/Settings",
     }
 }
 
@@ -182,18 +206,21 @@ fn resource(maker: Maker, state: &State, path: &str) -> Option<Value> {
             let (manufacturer, model) = match maker {
                 Maker::Dell => ("Dell Inc.", "PowerEdge R760"),
                 Maker::Hpe => ("HPE", "ProLiant DL380a Gen11"),
+                Maker::Supermicro => ("Supermicro", "SYS-821GE-TNHR"),
             };
             // Of this machine, where that says which it is.
             let uuid = fs::read_to_string("/sys/class/dmi/id/product_uuid").ok();
             json!({ "Manufacturer": manufacturer, "Model": model, "UUID": uuid.map(|it| it.trim().to_owned()), "Bios": link(bios) })
         }
         "/redfish/v1/Systems/1/Bios" => {
-            let mut settings = json!({ "SettingsObject": link(&format!("{bios}/Settings")) });
+            let mut settings = json!({ "SettingsObject": link(settings(maker)) });
             if maker == Maker::Dell {
                 settings["SupportedApplyTimes"] = json!(["OnReset"]);
             }
             json!({ "AttributeRegistry": "BiosAttributeRegistry.v1_0_0", "Attributes": state.now, "@Redfish.Settings": settings })
         }
+        "/redfish/v1/Systems/1/Bios/SD" if state.next.is_empty() => json!({ "Id": "SD" }),
+        "/redfish/v1/Systems/1/Bios/SD" => json!({ "Id": "SD", "Attributes": state.next }),
         "/redfish/v1/Systems/1/Bios/Settings" => {
             let mut all = if maker == Maker::Hpe { state.now.clone() } else { Map::new() };
             all.extend(state.next.clone());
@@ -203,9 +230,16 @@ fn resource(maker: Maker, state: &State, path: &str) -> Option<Value> {
             json!({ "Members": [link("/redfish/v1/Registries/Base"), link("/redfish/v1/Registries/BiosAttributeRegistry.v1_0_0")] })
         }
         "/redfish/v1/Registries/BiosAttributeRegistry.v1_0_0" => {
-            json!({ "Location": [{ "Language": "en", "Uri": "/redfish/v1/Systems/1/Bios/BiosRegistry" }] })
+            let uri = match maker {
+                Maker::Supermicro => "/registries/BiosAttributeRegistry.1.0.0.json",
+                Maker::Dell | Maker::Hpe => "/redfish/v1/Systems/1/Bios/BiosRegistry",
+            };
+            json!({ "Location": [{ "Language": "en", "Uri": uri }] })
         }
-        "/redfish/v1/Systems/1/Bios/BiosRegistry" => json!({ "RegistryEntries": state.registry }),
+        "/redfish/v1/Systems/1/Bios/BiosRegistry"
+        | "/registries/BiosAttributeRegistry.1.0.0.json" => {
+            json!({ "RegistryEntries": state.registry })
+        }
         _ => return None,
     })
 }

@@ -178,6 +178,70 @@ fn what_hpes_controller_takes_waits_for_a_restart_and_is_taken_back() {
 }
 
 #[test]
+fn an_answer_without_content_is_one() {
+    let bench = Bench::new(Maker::Hpe);
+    bench.controller.state().mood = Mood::Silent;
+    let answer = "the controller answered 204";
+    there_and_back(&bench, "firmware-os-control=on", "PowerRegulator=OsControl", answer);
+}
+
+#[test]
+fn what_supermicros_controller_numbers_is_requested_with_its_numbers() {
+    let bench = Bench::new(Maker::Supermicro);
+    let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap();
+    if cpuinfo.contains("AuthenticAMD") {
+        let (code, said) = bench.run(&["apply", TURBO, "--i-know"], true);
+        assert!(
+            code == 3 && said.contains("what this maker's controllers call it is unknown"),
+            "{said}"
+        );
+        assert_eq!(bench.controller.changes(), Vec::<Value>::new());
+        return;
+    }
+    let given = "SpeedStep_P_States__FF12=Enable, TurboMode_3D06=Enable";
+    there_and_back(&bench, TURBO, given, "the controller answered 200: A reset is required.");
+    assert_eq!(
+        bench.controller.changes()[0],
+        json!({ "Attributes": { "SpeedStep_P_States__FF12": "Enable", "TurboMode_3D06": "Enable" } })
+    );
+}
+
+#[test]
+fn a_plan_takes_the_controller_of_the_configuration_that_the_options_name() {
+    let bench = Bench::new(Maker::Dell);
+    let file = |name: &str, text: &str| {
+        let path = bench.folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        path.display().to_string()
+    };
+    let planned = |config: &[&str], controller: &[&str]| {
+        let arguments = [config, &["plan", TURBO, "--i-know"], controller].concat();
+        let output = fullclock(&arguments).output().unwrap();
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(!said.contains(SECRET) && !said.contains(ENCODED), "{said}");
+        (output.status.success(), said.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let password = bench.folder.path().join("password").display().to_string();
+    let url = bench.controller.server.url();
+    let lines = ["url", "user", "password-file"].into_iter().zip([&*url, "admin", &password]);
+    let lines: Vec<String> = lines.map(|(key, value)| format!("{key} = \"{value}\"")).collect();
+    let named = file("named.toml", &format!("[redfish]\n{}\n", lines.join("\n")));
+    let (is_planned, said) = planned(&["--config", &named], &["--redfish", "config"]);
+    assert!(is_planned && said.contains(&format!("PATCH {url}/redfish/v1/")), "{said}");
+    let n_asked = bench.controller.server.heads().len();
+    let empty = file("empty.toml", "");
+    for config in [&["--config", &empty][..], &["--no-config"]] {
+        let (is_planned, said) = planned(config, &["--redfish", "config"]);
+        assert!(!is_planned && said.contains("the configuration names no controller"), "{said}");
+    }
+    // Nothing of it is read where the controller is another.
+    let (is_planned, said) = planned(&["--config", &named], &[]);
+    assert!(!is_planned && said.contains("for --redfish config only"), "{said}");
+    assert_eq!(bench.controller.server.heads().len(), n_asked);
+}
+
+#[test]
 fn a_change_that_is_taken_back_before_the_restart_never_comes() {
     let bench = Bench::new(Maker::Hpe);
     bench.applied("firmware-os-control=on");

@@ -1,11 +1,13 @@
-//! Looks for the kernel's penalty on split locks beside a database server.
+//! Looks for the kernel's penalty on split locks, in its log and beside a database server.
 //!
-//! Source: arch/x86/kernel/cpu/bus_lock.c; Documentation/admin-guide/sysctl/kernel.rst, split_lock_mitigate. Whether the
-//! database takes split locks is in the kernel log only, which is not read.
+//! Source: arch/x86/kernel/cpu/bus_lock.c; Documentation/admin-guide/sysctl/kernel.rst, split_lock_mitigate. That a process takes split locks is in
+//! the kernel's log only: one line for each process.
 
 use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
+use facts::log::Messages;
+use facts::quantity::counted;
 use facts::system::database;
 use facts::{HostView, IfPresent, Missing};
 
@@ -16,7 +18,7 @@ pub(crate) const CHECK: Check = Check {
 ## What it looks at
 Whether the processor reports split locks (flag `split_lock_detect`), whether the kernel punishes them
 (`kernel.split_lock_mitigate`, `split_lock_detect=` on the boot line, and the release of a kernel without that setting), and
-whether a database server runs here.
+whether the kernel's log names a process that took one, or a database server runs here.
 
 ## Why it matters
 An atomic instruction on data that crosses a cache line locks the whole memory bus. Since Linux 5.19 the kernel
@@ -25,8 +27,8 @@ turns that off since 6.2 and in later stable releases of 6.0 and 6.1; kernels fr
 that lies badly then costs ten thousand times what it did on the old machine, and CPU statistics show nothing:
 the process sleeps. Well-built databases take none; extensions, agents and old builds may.
 
-The check cannot see whether it happens, so it is a note and never more. It is given because the symptom points
-everywhere else. The kernel log has the answer: one line for each process, `took a split_lock trap`.
+The kernel's log has one line for each process, `took a split_lock trap`: then the finding is low. Without such a line, which may have been
+overwritten, it is a note beside a database server, because the symptom points everywhere else.
 
 ## When to leave it alone
 Where the kernel log has no such line for the database. Without the penalty, any user of the machine can slow down
@@ -71,6 +73,14 @@ fn run(host: &HostView) -> Verdict {
             format!("kernel {} is older than 5.19", host.kernel.release.as_ref()?),
         ));
     }
+    if let Some(taken) = taken(host) {
+        let message = format!(
+            "the kernel has put processes to sleep for split locks, 10 ms for each: its log names {}",
+            counted(taken.count, "process").replace("processs", "processes")
+        );
+        let finding = Finding::new(Severity::Low, Confidence::Medium, message).since_boot();
+        return Ok(vec![with_fix(host, finding)?]);
+    }
     let Some((server, product)) = database::servers(host.processes.as_ref()?).next() else {
         return Ok(Vec::new());
     };
@@ -83,24 +93,39 @@ fn run(host: &HostView) -> Verdict {
     )
     .evidence(format!("/proc/{}/stat", server.pid), &server.name)
     .command(&commands::KERNEL_LOG, "'split_lock trap'");
-    Ok(vec![match setting {
+    Ok(vec![with_fix(host, finding)?])
+}
+
+/// The messages of the kernel about processes that took split locks, if it has any. Bus locks, which no process sleeps for, have the same kind.
+fn taken(host: &HostView) -> Option<&Messages> {
+    let mut messages = host.log.as_ref().ok()?.messages.iter().map(|it| &it.messages);
+    messages.find(|it| {
+        it.kind.id == "split-lock"
+            && [&it.first, &it.last].iter().any(|it| it.text.contains("split_lock trap"))
+    })
+}
+
+fn with_fix(host: &HostView, finding: Finding) -> Result<Finding, Missing> {
+    Ok(match host.sysctls.split_lock_mitigate.if_present()? {
         Some(_) => finding.evidence("/proc/sys/kernel/split_lock_mitigate", 1).fix_lasting(
-            "only if the log names the database: kernel.split_lock_mitigate = 0 in /etc/sysctl.d, until the program is fixed",
+            "only if the log names a program that matters: kernel.split_lock_mitigate = 0 in /etc/sysctl.d, until the program is fixed",
         ),
         None => finding
             .evidence("/proc/sys/kernel/osrelease", host.kernel.release.as_ref()?)
             .evidence("/proc/sys/kernel/split_lock_mitigate", "(none)")
             .fix_lasting(
-                "only if the log names the database: a kernel that has kernel.split_lock_mitigate (6.2, or a current 6.1), or \
+                "only if the log names a program that matters: a kernel that has kernel.split_lock_mitigate (6.2, or a current 6.1), or \
                  `split_lock_detect=off` on the boot line, until the program is fixed",
             ),
-    }])
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::CHECK;
-    use crate::fixture::verdict;
+    use crate::advisory::catalog;
+    use crate::advisory::standing::standings;
+    use crate::fixture::{host_of, verdict};
 
     fn host(mitigate: &str, boot_line: &str, name: &str) -> String {
         format!(
@@ -117,6 +142,38 @@ mod tests {
             verdict(&CHECK, &host("1", "quiet", "mysqld")),
             "info: should MySQL take split locks, each puts it to sleep for 10 ms: see the kernel log"
         );
+    }
+
+    const TAKEN: &str = "//- /dev/kmsg\n[ 9.0] x86/split lock detection: #AC: game.exe/4354 took a split_lock trap at address: 0x401231\n";
+
+    #[test]
+    fn a_process_that_the_log_names_is_a_finding_whatever_runs() {
+        let on = |mitigate: &str, log: &str| {
+            verdict(&CHECK, &format!("{}{log}", host(mitigate, "quiet", "bash")))
+        };
+        assert_eq!(
+            on("1", TAKEN),
+            "low: the kernel has put processes to sleep for split locks, 10 ms for each: its log names 1 process"
+        );
+        assert_eq!(on("0", TAKEN), "clean");
+        // Bus locks are counted, and no process sleeps for them.
+        assert_eq!(on("1", &TAKEN.replace("split_lock trap", "bus_lock trap")), "clean");
+    }
+
+    #[test]
+    fn what_the_log_names_is_seen_by_the_advisory_and_no_setting_makes_it_acted_on() {
+        let state = |mitigate: &str, log: &str, release: &str| {
+            let release = format!("//- /proc/sys/kernel/osrelease\n{release}\n");
+            let host = host_of(&format!("{}{log}{release}", host(mitigate, "quiet", "bash")));
+            let audit = crate::audit::audit(&host);
+            let all = standings(&host, catalog(&[]).unwrap(), Some(audit.looked()));
+            let found = all.into_iter().find(|it| it.advisory.id == "split-locks-put-to-sleep");
+            found.unwrap().state.name()
+        };
+        assert_eq!(state("1", TAKEN, "6.6.1"), "seen here");
+        assert_eq!(state("1", "", "6.6.1"), "affected by version");
+        assert_eq!(state("0", TAKEN, "6.6.1"), "affected by version");
+        assert_eq!(state("1", TAKEN, "5.18.0"), "not affected");
     }
 
     #[test]

@@ -41,6 +41,23 @@ fn hpe() -> Value {
     })
 }
 
+/// Its registry numbers the values, and the settings take what it shows; what the turbo depends on is not said as a restriction.
+fn supermicro() -> Value {
+    json!({
+        "system": { "manufacturer": "Supermicro", "model": "SYS-821GE-TNHR" },
+        "bios": {
+            "source": "/redfish/v1/Systems/1/Bios",
+            "settings": "/redfish/v1/Systems/1/Bios/SD",
+            "attributes": { "HardwareP_States_F282": "Out of Band Mode", "SpeedStep_P_States__FF12": "Disable", "TurboMode_3D06": "Disable" },
+            "takes": {
+                "HardwareP_States_F282": { "values": ["Disable", "Native Mode", "Out of Band Mode", "Native Mode with No Legacy Support"] },
+                "SpeedStep_P_States__FF12": { "values": ["Disable", "Enable"] },
+                "TurboMode_3D06": { "values": ["Disable", "Enable"] },
+            },
+        },
+    })
+}
+
 fn host(told: &Value) -> String {
     format!("{INTEL}//- redfish\n{told}\n")
 }
@@ -76,6 +93,96 @@ fn the_request_is_in_the_makers_names_with_the_profile_that_keeps_it_first() {
     assert!(!plan.contains("ApplyTime"), "{plan}");
     let clock = planned_knowing(&FIRMWARE_OS_CONTROL, "on", &host(&hpe()));
     assert!(clock.contains(r#"{"PowerRegulator": "OsControl"}"#), "{clock}");
+}
+
+#[test]
+fn a_name_with_a_number_of_the_firmware_is_written_as_the_controller_tells_it() {
+    let plan = turbo(&host(&supermicro()));
+    let write = r#"/redfish/v1/Systems/1/Bios/SD: {"SpeedStep_P_States__FF12": "Disable", "TurboMode_3D06": "Disable"} -> {"SpeedStep_P_States__FF12": "Enable", "TurboMode_3D06": "Enable"}"#;
+    assert!(plan.starts_with(write), "{plan}");
+    // Newer firmware has no numbers.
+    let told = supermicro().to_string().replace("__FF12", "_").replace("_3D06", "");
+    let plan = turbo(&host(&serde_json::from_str(&told).unwrap()));
+    assert!(plan.contains(r#"{"SpeedStep_P_States_": "Enable", "TurboMode": "Enable"}"#), "{plan}");
+    let mut told = supermicro();
+    told["bios"]["attributes"]["TurboMode_3D07"] = json!("Disable");
+    assert_eq!(
+        turbo(&host(&told)),
+        "refused: this firmware has several settings of the name TurboMode (TurboMode_3D06, TurboMode_3D07), and which one is meant is unknown: \
+         change it in the firmware's setup"
+    );
+    // Other makers' firmware has no numbers, and what looks like one is another setting.
+    let told = with(
+        dell(),
+        "/bios/attributes",
+        json!({ "SysProfile": "Custom", "ProcTurboMode_3D06": "Disabled" }),
+    );
+    assert!(turbo(&told).starts_with("refused: this firmware has no ProcTurboMode"));
+}
+
+#[test]
+fn two_settings_that_are_meant_are_requested_each_where_it_does_not_hold() {
+    let clock = |told: &str| planned_knowing(&FIRMWARE_OS_CONTROL, "on", told);
+    let with = |place: &str, value: &str| {
+        let mut told = supermicro();
+        told["bios"]["attributes"][place] = json!(value);
+        told
+    };
+    let plan = clock(&host(&supermicro()));
+    assert!(
+        plan.contains(
+            r#"-> {"SpeedStep_P_States__FF12": "Enable", "HardwareP_States_F282": "Native Mode"}"#
+        ),
+        "{plan}"
+    );
+    let plan = clock(&host(&with("SpeedStep_P_States__FF12", "Enable")));
+    assert!(plan.contains(r#"-> {"HardwareP_States_F282": "Native Mode"}"#), "{plan}");
+    // Two of its values leave the clock to Linux.
+    for value in ["Disable", "Native Mode with No Legacy Support"] {
+        let plan = clock(&host(&with("HardwareP_States_F282", value)));
+        assert!(plan.contains(r#"-> {"SpeedStep_P_States__FF12": "Enable"}"#), "{value}: {plan}");
+    }
+    let mut told = with("HardwareP_States_F282", "Native Mode");
+    told["bios"]["attributes"]["SpeedStep_P_States__FF12"] = json!("Enable");
+    assert_eq!(clock(&host(&told)), "nothing");
+}
+
+#[test]
+fn of_values_that_mean_the_same_the_one_that_the_firmware_takes_is_requested() {
+    let lenovo = |off: &str, on: &str| {
+        json!({
+            "system": { "manufacturer": "Lenovo", "model": "ThinkSystem SR670 V2" },
+            "bios": {
+                "source": "/redfish/v1/Systems/1/Bios",
+                "settings": "/redfish/v1/Systems/1/Bios/Pending",
+                "attributes": { "Processors_TurboMode": off, "OperatingModes_ChooseOperatingMode": "Efficiency_FavorPerformance" },
+                "takes": {
+                    "Processors_TurboMode": { "values": [off, on] },
+                    "OperatingModes_ChooseOperatingMode": { "values": ["CustomMode", "Efficiency_FavorPerformance"] },
+                },
+            },
+        })
+    };
+    for (off, on) in [("Disabled", "Enabled"), ("Disable", "Enable")] {
+        let plan = turbo(&host(&lenovo(off, on)));
+        let to = format!(
+            r#"-> {{"OperatingModes_ChooseOperatingMode": "CustomMode", "Processors_TurboMode": "{on}"}}"#
+        );
+        assert!(plan.contains(&to), "{plan}");
+        assert_eq!(turbo(&host(&lenovo(on, off))), "nothing");
+    }
+    // A profile that the firmware does not have keeps nothing.
+    let mut told = lenovo("Disabled", "Enabled");
+    told["bios"]["attributes"]
+        .as_object_mut()
+        .unwrap()
+        .remove("OperatingModes_ChooseOperatingMode");
+    let plan = turbo(&host(&told));
+    assert!(plan.contains(r#"-> {"Processors_TurboMode": "Enabled"}"#), "{plan}");
+    assert!(
+        turbo(&host(&lenovo("Off", "On")))
+            .starts_with("refused: Processors_TurboMode takes Off, On, and not Enabled or Enable")
+    );
 }
 
 #[test]
