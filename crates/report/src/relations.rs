@@ -91,7 +91,8 @@ mod tests {
             paragraphs("slow-governor"),
             [
                 "The frequency governor can take clock; the party is, where a finding says no other: operating system.",
-                "They are explained by those of capped-frequency (where the cause was in force when the host was read, \
+                "They are explained by those of prochot-asserted (where the cause was in force when the host was read and is at least medium); \
+                 capped-frequency (where the cause was in force when the host was read, \
                  and the effect is at the limit that it was given)."
             ]
         );

@@ -124,6 +124,17 @@ pub struct Request {
 pub const OTHER_SYSTEMS: &str = "the other systems";
 
 impl Redfish {
+    /// Whether it is unknown of a processor what the controller says of it.
+    pub fn left_out_a_processor(&self) -> bool {
+        self.unknown.iter().any(|it| it.what == A_PROCESSOR)
+    }
+
+    /// Whether a limit, or whether it throttles, is no value of the schema's.
+    pub fn has_odd_limit(&self) -> bool {
+        const OF_LIMITS: [&str; 3] = ["Limit", "SetPoint", "Throttled"];
+        self.odd.iter().any(|it| OF_LIMITS.iter().any(|name| it.source.contains(name)))
+    }
+
     /// Parses what [`Redfish::to_text`] wrote.
     pub fn parse(text: &str) -> Result<Redfish, Expected> {
         const EXPECTED: Expected = Expected("what a controller said over Redfish, as JSON");

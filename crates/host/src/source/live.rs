@@ -43,10 +43,8 @@ impl Live {
     pub fn copy(root: &Path) -> Result<Live, Missing> {
         let name = || root.display().to_string();
         // Of a folder that may not be read nothing is known.
-        if let Err(error) = std::fs::read_dir(root) {
-            let error = Errno::from_io_error(&error).unwrap_or(Errno::IO);
-            return Err(missing(&name(), error));
-        }
+        let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+        rustix::fs::open(root, flags, Mode::empty()).map_err(|error| missing(&name(), error))?;
         let found = folders_of_hosts(root);
         let first = found.first().ok_or_else(|| Missing {
             what: name(),

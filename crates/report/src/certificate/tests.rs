@@ -247,6 +247,6 @@ fn who_held_the_clock_down_is_told_of_each_result_and_not_where_no_result_has_it
     let logged = Held { since_boot: true, ..held };
     assert_eq!(
         recorded(&logged),
-        "At some time since boot on all 8 CPUs: firmware holds it down by bios_limit (1500 MHz)"
+        "Firmware held the clock down at some time since boot on all 8 CPUs, by bios_limit (1500 MHz)"
     );
 }

@@ -10,7 +10,7 @@ pub(crate) use json::BmcDocument;
 pub use json::json;
 
 use facts::quantity::counted;
-use facts::redfish::{A_PROCESSOR, Limit, Redfish, Rise};
+use facts::redfish::{Limit, Redfish, Rise};
 use std::time::Duration;
 
 /// What there is to report of one look at a controller, or of two.
@@ -28,10 +28,9 @@ fn verdict(told: &Redfish) -> String {
     let limits: Vec<String> = told.in_force().map(held).collect();
     let n_throttled = told.throttled().count();
     let n_told = told.processors.iter().filter(|it| it.throttled.is_some()).count();
-    let is_whole =
-        n_told == told.processors.len() && told.unknown.iter().all(|it| it.what != A_PROCESSOR);
+    let is_whole = n_told == told.processors.len() && !told.left_out_a_processor();
     let limit = match &*limits {
-        [] if told.limits.iter().all(|it| it.power().is_none()) => {
+        [] if told.limits.is_empty() || told.has_odd_limit() => {
             "Which limit on power it holds is unknown".to_owned()
         }
         [] => "It holds no limit on power".to_owned(),

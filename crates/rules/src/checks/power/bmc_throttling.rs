@@ -6,7 +6,7 @@
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
 use crate::party::Party;
-use facts::redfish::{A_PROCESSOR, Limit, Processor, Redfish};
+use facts::redfish::{Limit, Processor, Redfish};
 use facts::{CpuSet, HostView, Missing, Why, redfish};
 
 pub(crate) const CHECK: Check = Check {
@@ -56,13 +56,15 @@ fn run(host: &HostView) -> Verdict {
     Ok(findings)
 }
 
-/// Whether the controller told enough to find nothing: of every processor, or a limit on power where it tells of none.
+/// Whether the controller told enough to find nothing: of every processor, or of limits on power where it tells of none.
 fn is_judged(told: &Redfish) -> bool {
+    if told.left_out_a_processor() || told.has_odd_limit() {
+        return false;
+    }
     let is_told = |it: &Processor| it.throttled.is_some();
-    let is_left_out = told.unknown.iter().any(|it| it.what == A_PROCESSOR);
     match told.processors.iter().any(is_told) {
-        true => told.processors.iter().all(is_told) && !is_left_out,
-        false => told.limits.iter().any(|it| it.power().is_some()) && !is_left_out,
+        true => told.processors.iter().all(is_told),
+        false => !told.limits.is_empty(),
     }
 }
 
