@@ -129,10 +129,10 @@ impl Redfish {
         self.unknown.iter().any(|it| it.what == A_PROCESSOR)
     }
 
-    /// Whether a limit, or whether it throttles, is no value of the schema's.
-    pub fn has_odd_limit(&self) -> bool {
+    /// A limit, or whether a processor is throttled, that is no value of the schema's.
+    pub fn odd_limit(&self) -> Option<&Odd> {
         const OF_LIMITS: [&str; 3] = ["Limit", "SetPoint", "Throttled"];
-        self.odd.iter().any(|it| OF_LIMITS.iter().any(|name| it.source.contains(name)))
+        self.odd.iter().find(|it| OF_LIMITS.iter().any(|name| it.source.contains(name)))
     }
 
     /// Parses what [`Redfish::to_text`] wrote.

@@ -1,6 +1,6 @@
 //! The configuration: what it changes, that what it suppresses is shown, and which files are refused.
 
-use crate::support::{fullclock, is_of, printed, refusal};
+use crate::support::{fullclock, is_of, printed, ran, refusal};
 use serde_json::Value;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -203,4 +203,19 @@ fn doctor_says_which_file_is_read_and_what_is_wrong_with_it() {
     is_of(include_str!("../../../../schemas/doctor-1.json"), &json);
     assert_eq!(json["config"]["state"], "refused");
     assert!(printed(&["doctor", "--no-config"]).contains("None is read"));
+}
+
+#[test]
+fn a_plugin_whose_configuration_is_refused_is_unknown() {
+    let site = Site::new();
+    let config = site.config("foo = 1\n");
+    let audited = |format: &str| {
+        ran(&["audit", "--format", format, "--config", &config, "--host", &site.host])
+    };
+    let (code, text, _) = audited("nagios");
+    assert_eq!((code, text.lines().count()), (3, 1), "{text}");
+    assert!(text.starts_with("FULLCLOCK UNKNOWN: "), "{text}");
+    let (code, text, _) = audited("checkmk");
+    assert_eq!(code, 0, "{text}");
+    assert!(text.starts_with("3 \"fullclock audit\" - "), "{text}");
 }

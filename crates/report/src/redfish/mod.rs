@@ -30,7 +30,7 @@ fn verdict(told: &Redfish) -> String {
     let n_told = told.processors.iter().filter(|it| it.throttled.is_some()).count();
     let is_whole = n_told == told.processors.len() && !told.left_out_a_processor();
     let limit = match &*limits {
-        [] if told.limits.is_empty() || told.has_odd_limit() => {
+        [] if told.limits.is_empty() || told.odd_limit().is_some() => {
             "Which limit on power it holds is unknown".to_owned()
         }
         [] => "It holds no limit on power".to_owned(),

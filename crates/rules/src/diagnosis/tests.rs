@@ -417,3 +417,29 @@ fn a_known_fault_explains_a_clock_that_nothing_else_does() {
     assert!(stopped.contains("clock-modulation"), "{stopped}");
     assert!(!stopped.contains("known-fault"), "{stopped}");
 }
+
+#[test]
+fn what_is_of_one_socket_explains_nothing_of_another() {
+    let mut relations = EXPLAINS.iter();
+    let relation =
+        relations.find(|it| (it.cause, it.effect) == ("prochot-asserted", "capped-frequency"));
+    let relation = relation.unwrap();
+    let of_machine =
+        || Finding::new(Severity::High, Confidence::High, "held").held_by(Party::Physics);
+    let of = |socket: u32| of_machine().of_place(format!("socket {socket}"));
+    assert!(relation.joins(&of(0), &of(0)));
+    assert!(!relation.joins(&of(0), &of(1)));
+    assert!(!relation.joins(&of(0), &of_machine()));
+    assert!(relation.joins(&of_machine(), &of(1)));
+    assert_eq!(of(1).message, "socket 1: held");
+}
+
+#[test]
+fn a_sign_that_is_less_sure_makes_a_cause_that_acts_no_less_sure() {
+    let host = host_of(&xeon(800, "0x0", PULLED));
+    let audit = audit(&host);
+    let chains = chains(&audit);
+    let least = chains[0].links().map(|it| it.finding.confidence).min();
+    assert!(least < Some(Confidence::High), "{:?}", chains[0]);
+    assert_eq!(chains[0].confidence(), Confidence::High, "{:?}", chains[0]);
+}

@@ -360,6 +360,22 @@ flags : acpi tm2
     }
 
     #[test]
+    fn the_lowest_limit_of_all_is_what_was_requested() {
+        let folder = "//- /sys/devices/system/cpu/cpufreq/policy0";
+        let cause = |scaling_max: u32, percent: u32| {
+            let text = format!(
+                "{WITHOUT_TURBO}{folder}/affected_cpus\n0\n{folder}/scaling_driver\nintel_cpufreq\n{folder}/scaling_governor\nschedutil\n\
+                 {folder}/cpuinfo_max_freq\n2400000\n{folder}/scaling_max_freq\n{scaling_max}\n\
+                 //- /sys/devices/system/cpu/intel_pstate/max_perf_pct\n{percent}\n"
+            );
+            request(&host_of(&text), 0).map(|it| (it.name, it.down_to.0 / 1_000_000))
+        };
+        assert_eq!(cause(2_400_000, 70), Some(("limit max_perf_pct".to_owned(), 1680)));
+        assert_eq!(cause(1_200_000, 70), Some(("limit scaling_max_freq".to_owned(), 1200)));
+        assert_eq!(cause(2_400_000, 100), None);
+    }
+
+    #[test]
     fn turbo_is_not_off_where_the_clock_is_above_nominal() {
         assert_eq!(turbo_off(&host_of(WITHOUT_TURBO), Hertz(3_000_000_000)), None);
     }

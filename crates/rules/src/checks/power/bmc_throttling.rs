@@ -58,7 +58,7 @@ fn run(host: &HostView) -> Verdict {
 
 /// Whether the controller told enough to find nothing: of every processor, or of limits on power where it tells of none.
 fn is_judged(told: &Redfish) -> bool {
-    if told.left_out_a_processor() || told.has_odd_limit() {
+    if told.left_out_a_processor() || told.odd_limit().is_some() {
         return false;
     }
     let is_told = |it: &Processor| it.throttled.is_some();
@@ -71,8 +71,10 @@ fn is_judged(told: &Redfish) -> bool {
 /// Why there is no verdict: what kept the controller from saying, or that it has no such thing.
 fn untold(told: &Redfish) -> Missing {
     let what = format!("{}: power limits and throttled processors", redfish::NAME);
-    match told.unknown.first() {
-        Some(unknown) => Missing { what, why: Why::Failed(unknown.why.clone()) },
+    let odd = told.odd_limit();
+    let odd = odd.map(|it| format!("{} is {}: expected {}", it.source, it.found, it.expected));
+    match told.unknown.first().map(|it| it.why.clone()).or(odd) {
+        Some(why) => Missing { what, why: Why::Failed(why) },
         None => Missing::not_here(what, "the controller shows neither"),
     }
 }

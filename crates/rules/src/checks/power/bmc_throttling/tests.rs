@@ -2,7 +2,7 @@
 
 use super::CHECK;
 use crate::fixture::{XEON, findings, verdict};
-use facts::redfish::{Cause, Limit, Processor, Redfish, Unknown};
+use facts::redfish::{A_PROCESSOR, Cause, Limit, Odd, Processor, Redfish, Unknown};
 
 fn host(told: &Redfish) -> String {
     format!("{XEON}//- redfish\n{}", told.to_text())
@@ -171,4 +171,24 @@ fn without_a_configuration_it_does_not_apply_and_without_an_answer_it_is_unknown
         "unknown: Redfish: power limits and throttled processors cannot be read: the controller failed (503)"
     );
     assert_eq!(verdict(&CHECK, &host(&told(&[cpu(Some(false), &[])], &[]))), "clean");
+}
+
+#[test]
+fn nothing_is_clean_where_a_processor_or_a_limit_was_not_read() {
+    let whole = told(&[cpu(Some(false), &[])], &[]);
+    assert_eq!(verdict(&CHECK, &host(&whole)), "clean");
+    let unknown =
+        vec![Unknown { what: A_PROCESSOR.to_owned(), why: "not sent: no request left".to_owned() }];
+    let left_out = verdict(&CHECK, &host(&Redfish { unknown, ..whole.clone() }));
+    assert!(
+        left_out.starts_with("unknown: ") && left_out.contains("no request left"),
+        "{left_out}"
+    );
+    let odd = vec![Odd {
+        source: "/redfish/v1/Chassis/1/EnvironmentMetrics PowerLimitWatts/SetPoint".to_owned(),
+        found: "\"400\"".to_owned(),
+        expected: "a number".to_owned(),
+    }];
+    let odd = verdict(&CHECK, &host(&Redfish { odd, ..whole }));
+    assert!(odd.starts_with("unknown: "), "{odd}");
 }
