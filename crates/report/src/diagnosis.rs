@@ -30,11 +30,13 @@ pub fn sentences(chain: &Chain<'_>) -> String {
 
 /// What a result has kept of a chain, as the audit of that moment said it, without what to do and without a stop.
 pub fn recorded(held: &Held) -> String {
-    let of = Lost::ALL.into_iter().find(|it| it.name() == held.lost).unwrap_or(Lost::Clock);
+    let part = held.findings.first().and_then(|it| part_of(it));
+    let named = || Lost::ALL.into_iter().find(|it| it.name() == held.lost);
+    let of = part.map(|it| it.of).or_else(named).unwrap_or(Lost::Clock);
     let scope = held.cpus.as_ref().map_or(String::new(), |it| format!(" on {it}"));
     let party = Party::ALL.into_iter().find(|it| Some(it.name()) == held.party.as_deref());
     let who = party.map(|it| who_of(it, held.program.as_deref()));
-    let acts = held.findings.first().and_then(|it| part_of(it)).is_some_and(|it| it.acts);
+    let acts = part.is_some_and(|it| it.acts);
     let moment = if held.since_boot { Moment::SinceBoot } else { Moment::Now };
     let bounds = [Bound::Measured, Bound::AtLeast, Bound::AtMost];
     let bound = bounds.into_iter().find(|it| Some(it.name()) == held.bound.as_deref());

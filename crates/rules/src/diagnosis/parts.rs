@@ -62,8 +62,7 @@ impl Lost {
         match self {
             Lost::Clock => "clock",
             Lost::Turbo => "turbo",
-            Lost::Time => "time",
-            Lost::OneCpu => "time of one CPU",
+            Lost::Time | Lost::OneCpu => "time",
         }
     }
 }
