@@ -136,24 +136,32 @@ fn verdict(examined: &[Examined]) -> String {
         |is: fn(&State) -> bool| examined.iter().filter(|it| !is_tool(it) && is(&it.state)).count();
     let n = n_of(|it| matches!(it, State::Lacking { by: Provision::Command { .. }, .. }));
     let n_beyond = n_of(|it| matches!(it, State::Lacking { by: Provision::Nothing(_), .. }));
-    let unknown: BTreeSet<&str> = examined
-        .iter()
-        .filter(|it| matches!(it.state, State::Lacking { .. }))
-        .flat_map(|it| it.unknown.iter().copied())
-        .collect();
-    let is_are = if n == 1 { "is" } else { "are" };
-    let first = match (n, n_beyond) {
-        (0, 0) => "Nothing is missing that an audit or a measurement uses.".to_owned(),
-        (0, _) => "Nothing is missing that a command of this host provides.".to_owned(),
-        (n, _) => {
-            format!("{} {is_are} missing that a command provides.", counted(n as u64, "thing"))
-        }
+    let n_unknown = n_of(|it| matches!(it, State::Unknown(_)));
+    let checks = |is: fn(&State) -> bool| -> BTreeSet<&str> {
+        let lacking = examined.iter().filter(|it| is(&it.state));
+        lacking.flat_map(|it| it.unknown.iter().copied()).collect()
     };
-    match unknown.len() {
-        0 => first,
-        1 => format!("{first} 1 check is unknown for lack of what is missing."),
-        n => format!("{first} {n} checks are unknown for lack of what is missing."),
-    }
+    let provided = checks(|it| matches!(it, State::Lacking { by: Provision::Command { .. }, .. }));
+    let beyond = checks(|it| matches!(it, State::Lacking { by: Provision::Nothing(_), .. }));
+    let things = |n: usize| format!("{} {}", counted(n as u64, "thing"), is_are(n));
+    let first = match (n, n_beyond, n_unknown) {
+        (0, 0, 0) => "Nothing is missing that an audit or a measurement uses.".to_owned(),
+        (0, 0, n) => format!("Nothing is known to be missing; {} unknown.", things(n)),
+        (0, ..) => "Nothing is missing that a command of this host provides.".to_owned(),
+        (n, ..) => format!("{} missing that a command provides.", things(n)),
+    };
+    let lacks = [
+        (provided.len(), "for lack of what is missing"),
+        (beyond.difference(&provided).count(), "that no command of this host makes known"),
+    ];
+    let lacks = lacks.into_iter().filter(|it| it.0 > 0);
+    let lacks = lacks
+        .map(|(n, why)| format!(" {} {} unknown {why}.", counted(n as u64, "check"), is_are(n)));
+    lacks.fold(first, |text, it| text + &it)
+}
+
+fn is_are(n: usize) -> &'static str {
+    if n == 1 { "is" } else { "are" }
 }
 
 /// What one and the same command provides.
@@ -319,5 +327,27 @@ mod tests {
         insta::assert_snapshot!("user", in_every_form(&short));
         let long = document("this machine", &examination, true);
         insta::assert_snapshot!("user_verbose", crate::document::every_form::text(&long, 100));
+    }
+
+    #[test]
+    fn what_no_command_makes_known_is_not_for_lack_of_what_is_missing() {
+        let means = rules::means::MEANS.iter().copied().find(|it| it.kind != Kind::Tool).unwrap();
+        let of = |by: Provision, unknown: &[&'static str]| {
+            let state = State::Lacking { seen: String::new(), by };
+            Examined { means, state, unknown: unknown.to_vec() }
+        };
+        let command = || Provision::Command { now: "mount".to_owned(), more: None };
+        let nothing = || Provision::Nothing("a guest".to_owned());
+        assert_eq!(
+            verdict(&[of(command(), &[]), of(nothing(), &["a", "b"])]),
+            "1 thing is missing that a command provides. 2 checks are unknown that no command of this host makes known."
+        );
+        assert_eq!(
+            verdict(&[of(command(), &["a"]), of(nothing(), &["a"])]),
+            "1 thing is missing that a command provides. 1 check is unknown for lack of what is missing."
+        );
+        let unknown = State::Unknown(Missing::absent("a file"));
+        let unknown = Examined { means, state: unknown, unknown: Vec::new() };
+        assert_eq!(verdict(&[unknown]), "Nothing is known to be missing; 1 thing is unknown.");
     }
 }
