@@ -59,8 +59,14 @@ impl HostView {
         let limits = [policy.scaling_max.as_ref(), policy.bios_limit.as_ref()];
         let lowest =
             limits.into_iter().flatten().filter(|it| it.0 > 0).fold(max, |low, it| low.min(*it));
-        let percent = self.pstate.intel.max_perf_pct.as_ref().map_or(100, |it| (*it).min(100));
-        Some(lowest.min(Hertz(max.0 / 100 * percent)))
+        Some(self.percent_limit_of(policy).map_or(lowest, |it| lowest.min(it)))
+    }
+
+    /// The clock that intel_pstate's limit for all CPUs (`max_perf_pct`) leaves of a policy's maximum; `None` where either is unknown.
+    pub fn percent_limit_of(&self, policy: &Policy) -> Option<Hertz> {
+        let max = policy.cpuinfo_max.as_ref().ok()?;
+        let percent = *self.pstate.intel.max_perf_pct.as_ref().ok()?;
+        Some(Hertz(max.0 / 100 * percent.min(100)))
     }
 
     /// Whether a limit lets every clock of acpi-cpufreq's table pass but the one that stands for turbo.

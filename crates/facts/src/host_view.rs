@@ -98,7 +98,7 @@ pub struct HostView {
     pub power_cap: PowerCap,
     /// What the management controller says over Redfish; absent where no configuration names it.
     pub redfish: Fact<Redfish>,
-    /// The version of the management controller's firmware; `None` where nobody asked it, as in every copy.
+    /// The version of the management controller's firmware; `None` if the controller was not asked, as in every copy.
     pub bmc_firmware: Option<Fact<String>>,
     /// What AMD's system management reports of each socket.
     pub hsmp: HsmpSockets,

@@ -29,8 +29,8 @@ const NORMAL: f64 = 0.9;
 
 const SCALES: [f64; 9] = [0.80, 0.85, 0.90, 0.95, 1.0, 1.05, 1.1, 1.2, 1.35];
 
-/// So many of the fastest machines count only as being beyond the next one, or one in a hundred of fewer than 500: how far they are says
-/// how they came by their clock, not how healthy ones vary.
+/// The number of the fastest machines whose distance is not used: it says why their clock is high, not how healthy machines vary. They
+/// count as farther than the next one. Of fewer than 500 machines it is one in a hundred.
 const BEYOND: f64 = 5.0;
 
 /// Parts that speak for less are left out.
@@ -97,7 +97,7 @@ impl Tail {
 }
 
 impl Part {
-    /// The chance of a value above this one, which is known with so many degrees of freedom.
+    /// The chance of a value above `value`, whose estimate has `degrees` degrees of freedom.
     fn above(&self, (value, degrees): (f64, f64)) -> f64 {
         t_above(value * self.widened(), degrees.min(self.degrees))
     }

@@ -34,7 +34,6 @@ fn main() -> ExitCode {
         // No failure of ours.
         Err(error) if error.is::<output::NobodyReads>() => ExitCode::SUCCESS,
         Err(error) => {
-            commands::exit_as_plugin(&format!("{error:#}"));
             output::complain(&error);
             ExitCode::from(2)
         }

@@ -301,8 +301,7 @@ fn exit(error: &Error) -> ! {
     }
     let text = error.render().to_string();
     if error.use_stderr() {
-        let first = text.lines().next().unwrap_or_default();
-        exit_as_plugin(first.trim_start_matches("error: "));
+        exit_as_plugin(&text);
     }
     match secrets::masked(&text) {
         Cow::Owned(masked) if error.use_stderr() => {
@@ -320,9 +319,10 @@ fn is_verbose() -> bool {
 }
 
 /// Ends the program as the plugin that the command line names, if it names one: to a monitoring system any other exit code is a state.
-pub(crate) fn exit_as_plugin(why: &str) {
+fn exit_as_plugin(text: &str) {
     let words = output::command_line();
-    if let Some((line, code)) = audit::plugin_failure(&words, &secrets::masked(why)) {
+    let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+    if let Some((line, code)) = audit::plugin_failure(&words, &secrets::masked(first)) {
         // Where nobody reads the line, the exit code says it.
         output::print(&line).ok();
         std::process::exit(i32::from(code));

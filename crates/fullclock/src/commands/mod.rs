@@ -31,7 +31,7 @@ mod serve;
 mod tick;
 mod watch;
 
-pub(crate) use foreign::{command, exit_as_plugin, parse};
+pub(crate) use foreign::{command, parse};
 
 use crate::cli::{Arguments, cpu_list};
 use crate::output;

@@ -175,8 +175,7 @@ fn fit_if(is_so: bool) -> Fit {
     if is_so { Fit::Yes } else { Fit::No }
 }
 
-/// Whether the version of the management controller's firmware decides whether one of these advisories concerns a host, and nobody has asked the
-/// controller for it.
+/// Whether the version of the management controller's firmware has to be read, because an advisory concerns the host or not by it alone.
 pub fn depend_on_controller(host: &HostView, catalog: &[Arc<Advisory>]) -> bool {
     let fits = |it: &Affected| !it.bmc.is_empty() && it.fit_besides(host) != Ok(Fit::No);
     host.bmc_firmware.is_none() && catalog.iter().any(|it| it.affected.iter().any(fits))

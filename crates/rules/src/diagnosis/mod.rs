@@ -261,18 +261,19 @@ impl<'a> Chain<'a> {
     /// where none is known.
     pub fn loss(&self) -> Option<ChainLoss> {
         let share_of = |it: &Link<'_>| it.finding.lost.as_ref().map(loss_scale::Lost::share);
+        let is_least_of =
+            |it: &Link<'_>| it.finding.lost.as_ref().is_some_and(loss_scale::Lost::is_least);
         let signs = self.links().filter(|it| it.part.kind == Kind::Symptom);
         let least = signs.clone().filter_map(share_of).min_by(f64::total_cmp);
-        let is_least = signs.clone().count() > 1 || signs.last().is_some_and(|it| it.part.is_least);
+        let is_least = signs.clone().count() > 1 || signs.last().is_some_and(is_least_of);
         if let Some(share) = least {
             let bound = if is_least { Bound::AtLeast } else { Bound::Measured };
             return Some(ChainLoss { share, bound });
         }
         let shares = self.links().filter_map(|it| Some((share_of(it)?, it)));
         let (share, link) = shares.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
-        let is_least = link.finding.lost.as_ref().is_some_and(loss_scale::Lost::is_least);
         let bound = match link.part.is_seen {
-            true if is_least => Bound::AtLeast,
+            true if is_least_of(link) => Bound::AtLeast,
             true => Bound::Measured,
             false => Bound::AtMost,
         };

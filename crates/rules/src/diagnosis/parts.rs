@@ -23,8 +23,6 @@ pub struct Part {
     pub acts: bool,
     /// Whether somebody sets it, so that it is said where the party is unknown.
     pub is_set: bool,
-    /// Whether the loss of a finding is the least of its CPUs.
-    pub is_least: bool,
     /// Whether the loss of a finding is what it was seen to take, and not what it can take.
     pub is_seen: bool,
     /// Whether a finding is in a diagnosis only where it explains another one.
@@ -91,7 +89,6 @@ const fn unowned(check: &'static str, name: &'static str, action: &'static str) 
         action,
         acts: false,
         is_set: false,
-        is_least: false,
         is_seen: false,
         only_with_effect: false,
     }
@@ -106,10 +103,7 @@ use Party::{Firmware, ManagementController, OperatingSystem, Physics, Program};
 
 /// The checks whose findings a diagnosis joins; those of other checks stay what they are.
 pub const PARTS: &[Part] = &[
-    Part {
-        is_least: true,
-        ..symptom("clock-below-minimum", "a clock below the hardware's minimum")
-    },
+    symptom("clock-below-minimum", "a clock below the hardware's minimum"),
     symptom("clock-not-delivered", "a clock below the request"),
     mechanism("slow-governor", "the frequency governor", OperatingSystem, "set another governor"),
     set("capped-frequency", "a frequency limit", "find what writes the limit"),

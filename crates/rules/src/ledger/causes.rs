@@ -136,11 +136,9 @@ fn request(host: &HostView, cpu: u32) -> Option<Cause> {
             return Some(system(format!("governor {governor}"), *down_to));
         }
     }
-    let percent =
-        host.pstate.intel.max_perf_pct.as_ref().ok().zip(policy.cpuinfo_max.as_ref().ok());
     let limits = [
         (policy.scaling_max.as_ref().ok().copied(), "scaling_max_freq"),
-        (percent.map(|(percent, max)| Hertz(max.0 / 100 * percent)), "max_perf_pct"),
+        (host.percent_limit_of(policy), "max_perf_pct"),
     ];
     let known = limits.into_iter().filter_map(|(limit, name)| Some((limit?, name)));
     let (limit, name) = known.min_by_key(|it| it.0)?;

@@ -93,7 +93,7 @@ fn gather_within(client: &Client, queries: &Queries, limits: Limits) -> Result<G
     }
     let fleet = fleet.into_inner().unwrap_or_else(PoisonError::into_inner);
     if fleet.is_empty() {
-        bail!(nobody(client, until, queries));
+        bail!(no_machine(client, until, queries));
     }
     Ok(fleet.gathered(told))
 }
@@ -190,7 +190,7 @@ fn explained(failure: Failure, query: &Query, queries: &Queries) -> Error {
 }
 
 /// Why an engine knows of no machine.
-fn nobody(client: &Client, until: Instant, queries: &Queries) -> String {
+fn no_machine(client: &Client, until: Instant, queries: &Queries) -> String {
     let address = client.address();
     if let Some(selector) = &queries.selector
         && is_any(client, until).unwrap_or(false)

@@ -56,7 +56,7 @@ fn run(host: &HostView) -> Verdict {
     Ok(findings)
 }
 
-/// Whether the controller told enough to find nothing: of every processor, or of limits on power where it tells of none.
+/// Whether the controller told enough for a clean verdict: about every processor, or, if it tells about none, about limits on power.
 fn is_judged(told: &Redfish) -> bool {
     if told.left_out_a_processor() || told.odd_limit().is_some() {
         return false;

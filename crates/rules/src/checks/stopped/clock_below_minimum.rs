@@ -245,6 +245,7 @@ fn finding(clocks: &Clocks<'_>, worst: &Low, low: &[Low], judged: &CpuSet, load:
     let is_likely = are_many && work::was_busy(clocks.host) == Some(true);
     let confidence = if is_sure { Confidence::Medium } else { Confidence::Low };
     let lost = Lost::of_what_is_left(left(clocks, low), are_many)
+        .at_least_if(true)
         .but_if(are_many && (is_sure || is_likely), &BELOW_MINIMUM)
         .but_if(!is_sure && !is_likely, &BAD_SAMPLE);
     let message = format!(

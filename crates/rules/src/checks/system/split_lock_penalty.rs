@@ -1,4 +1,4 @@
-//! Looks for the kernel's penalty on split locks, in its log and beside a database server.
+//! Looks for the kernel's penalty on split locks: in the kernel's log, and where a database server runs.
 //!
 //! Source: arch/x86/kernel/cpu/bus_lock.c; Documentation/admin-guide/sysctl/kernel.rst, split_lock_mitigate. That a process takes split locks is in
 //! the kernel's log only: one line for each process.
@@ -28,7 +28,7 @@ that lies badly then costs ten thousand times what it did on the old machine, an
 the process sleeps. Well-built databases take none; extensions, agents and old builds may.
 
 The kernel's log has one line for each process, `took a split_lock trap`: then the finding is low. Without such a line, which may have been
-overwritten, it is a note beside a database server, because the symptom points everywhere else.
+overwritten, the finding is a note, and only where a database server runs: the symptom points everywhere else.
 
 ## When to leave it alone
 Where the kernel log has no such line for the database. Without the penalty, any user of the machine can slow down
