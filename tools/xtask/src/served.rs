@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _, Write as _};
 use std::net::TcpStream;
+use std::ops::Add as _;
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::thread;
@@ -135,17 +136,20 @@ fn against_the_ledger(results: &Path) -> Result<()> {
     let rest = gained("unexplained").unwrap_or(0.0) - gained("overlap").unwrap_or(0.0);
     let off = (parts + rest - capacity).abs() / capacity;
     ensure!(off < 1e-6, "the lines sum to {} of {capacity} s", parts + rest);
-    // There are two of this program: what one of them calls its own time, the other calls useful.
-    let useful = vec!["useful", "measuring"];
-    let others = LOSSES.iter().map(|it| it.id).filter(|it| !useful.contains(it));
-    let mut groups: Vec<Vec<&str>> = others.map(|it| vec![it]).collect();
+    let held = |id: &str| share_in(&ledger, id);
+    // There are two of this program: what one of them calls its own time, the other calls useful. So is to one what only the other knows:
+    // a ledger finds out what an interrupt costs before it begins, and a server does not.
+    let (useful, others): (Vec<&str>, Vec<&str>) = LOSSES.iter().map(|it| it.id).partition(|id| {
+        ["useful", "measuring"].contains(id) || gained(id).is_some() != held(id).is_some()
+    });
+    let mut groups: Vec<Vec<&str>> = others.into_iter().map(|id| vec![id]).collect();
     groups.extend([[&PROBED[..1], &useful].concat(), useful]);
     for lines in groups {
+        let counted = lines.iter().filter_map(|id| gained(id)).reduce(f64::add);
+        let share = lines.iter().filter_map(|id| held(id)).reduce(f64::add);
+        let (Some(counted), Some(share)) = (counted, share) else { continue };
         let is_probed = PROBED.iter().filter(|it| lines.contains(it)).count() == 1;
         let close = if is_probed { CLOSE_OF_PROBES } else { CLOSE };
-        let counted: Option<f64> = lines.iter().map(|it| gained(it)).sum();
-        let share: Option<f64> = lines.iter().map(|it| share_in(&ledger, it)).sum();
-        let (Some(counted), Some(share)) = (counted, share) else { continue };
         let (counted, id) = (counted / capacity, lines.join(" and "));
         println!("{id}: {:.2} % by counters, {:.2} % by a ledger", counted * 100.0, share * 100.0);
         ensure!(
