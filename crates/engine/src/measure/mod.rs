@@ -25,11 +25,10 @@ use host::perf::Tracer;
 use host::probe::{Windows, clock, pinned};
 use host::process;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, TryRecvError};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
-use tracing::{Outcome, Tracing};
+use tracing::{Outcome, Signs, Tracing};
 
 /// What is to be measured, and with what.
 pub struct Plan {
@@ -63,37 +62,36 @@ pub fn observe(
 ) -> Result<Measured> {
     let (mut before, mut after) = (Counters::unread(), Counters::unread());
     let Plan { cpus, tracer, probes_clocks, followed } = plan;
-    sampler.sample(&mut before);
-    let stop = AtomicBool::new(false);
+    let signs = Signs::default();
     std::thread::scope(|scope| {
-        let stopping = Stopping(&stop);
-        let begins_ns = before.at.raw_ns;
-        let tracing = tracer.and_then(|it| Tracing::start(scope, it, begins_ns, &followed, &stop));
+        let finishing = Finishing(&signs);
+        let tracing = tracer.and_then(|it| Tracing::start(scope, it, &followed, &signs));
+        sampler.sample(&mut before);
+        signs.begin(before.at.raw_ns);
         let (running, ended) = mpsc::channel::<()>();
         let visited = if probes_clocks { cpus.clone() } else { CpuSet::default() };
         let clocks = Clocks::start(scope, visited, ended);
         wait()?;
         drop(running);
         let clocks = clocks.finish();
-        drop(stopping);
-        // Events of the last sample stay in their rings until it is known which of them were in time.
-        let tracing = tracing.map(Tracing::stop);
+        signs.end_soon();
         sampler.sample(&mut after);
-        let traced = match tracing {
-            Ok(tracing) => tracing.end(after.at.raw_ns),
+        drop(finishing);
+        let traced = match tracing.map(Tracing::stop) {
+            Ok(traced) => traced.end(before.at.raw_ns, after.at.raw_ns),
             Err(why) => Outcome::none(&cpus, &why),
         };
         Ok(Measured { before, after, clocks, traced })
     })
 }
 
-/// Tells the tracing thread to stop when it is dropped, also on the way out of an error: the scope would wait for it
+/// Tells the tracing thread that it is over when it is dropped, also on the way out of an error: the scope would wait for it
 /// for ever.
-struct Stopping<'a>(&'a AtomicBool);
+struct Finishing<'a>(&'a Signs);
 
-impl Drop for Stopping<'_> {
+impl Drop for Finishing<'_> {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.finish();
     }
 }
 

@@ -6,8 +6,9 @@ use facts::trace::{CpuTotals, Event, What};
 use facts::{CpuSet, Fact, Missing, PerCpu};
 use host::perf::Tracer;
 use host::process;
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
@@ -15,8 +16,39 @@ use std::time::Duration;
 /// A ring that fills up sooner ends the wait, so this only bounds how late the end is noticed.
 const PATIENCE: Duration = Duration::from_millis(100);
 
+/// Events of at most 80 bytes that are kept while a sample is taken. More stay in their rings, where the kernel counts what is lost.
+const MOST_KEPT: usize = 1 << 19;
+
 /// A machine that forks more often than this in an interval is described well enough by them.
 const MOST_FORKS: usize = 1 << 20;
+
+/// What the thread that measures tells the one that traces: the moments between which it accounts.
+///
+/// Rings fill up while a sample is taken, by half a second on a busy machine. So they are emptied meanwhile, and the events are kept
+/// until it is known which of them were in time.
+#[derive(Default)]
+pub(super) struct Signs {
+    begins_ns: OnceLock<u64>,
+    is_ending: AtomicBool,
+    is_over: AtomicBool,
+}
+
+impl Signs {
+    /// The interval began at this moment of CLOCK_MONOTONIC_RAW.
+    pub(super) fn begin(&self, at_ns: u64) {
+        self.begins_ns.get_or_init(|| at_ns);
+    }
+
+    /// The interval ends at some moment from now on.
+    pub(super) fn end_soon(&self) {
+        self.is_ending.store(true, Ordering::Release);
+    }
+
+    /// Nothing more is to be taken out of the rings.
+    pub(super) fn finish(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+}
 
 /// The thread that traces.
 pub(super) struct Tracing<'scope> {
@@ -26,32 +58,33 @@ pub(super) struct Tracing<'scope> {
 /// Open tracepoints, and the events that they delivered.
 pub(super) struct Traced {
     tracer: Tracer,
-    accounts: Accounts,
+    accounts: Option<Accounts>,
     waits: Waits,
     forks: Vec<Fork>,
+    /// Each CPU's in their order, of moments of which it is not known yet whether the interval holds them.
+    kept: Vec<Event>,
     failed: Option<Missing>,
 }
 
 impl<'scope> Tracing<'scope> {
-    /// Begins to account for what `tracer` traces, from `begins_ns` of CLOCK_MONOTONIC_RAW on, and to follow the
-    /// tasks `followed`; until `stop` is set. Error: no thread can be had.
+    /// Empties the rings of `tracer` until `signs` say that it is over, accounts for the interval that they tell of, and follows the
+    /// tasks `followed` in it. Error: no thread can be had.
     pub(super) fn start(
         scope: &'scope Scope<'scope, '_>,
         tracer: Tracer,
-        begins_ns: u64,
         followed: &[u32],
-        stop: &'scope AtomicBool,
+        signs: &'scope Signs,
     ) -> Fact<Tracing<'scope>> {
         let mut waits = Waits::default();
         for &tid in followed {
             waits.follow(tid.cast_signed());
         }
-        let accounts = Accounts::beginning(&tracer.cpus(), begins_ns);
-        let mut traced = Traced { tracer, accounts, waits, forks: Vec::new(), failed: None };
+        let (forks, kept) = (Vec::new(), Vec::new());
+        let mut traced = Traced { tracer, accounts: None, waits, forks, kept, failed: None };
         let work = move || {
-            while traced.failed.is_none() && !stop.load(Ordering::Relaxed) {
+            while traced.failed.is_none() && !signs.is_over.load(Ordering::Relaxed) {
                 traced.failed = traced.tracer.wait(PATIENCE).err();
-                traced.drain(host::probe::anchor().raw_ns);
+                traced.take(host::probe::anchor().raw_ns, signs);
             }
             traced
         };
@@ -59,17 +92,32 @@ impl<'scope> Tracing<'scope> {
         Ok(Tracing { thread })
     }
 
-    /// Waits for the thread, whose `stop` is set.
+    /// Waits for the thread, which was told that it is over.
     pub(super) fn stop(self) -> Traced {
         self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 
 impl Traced {
+    /// Empties the rings of what happened up to now.
+    fn take(&mut self, now_ns: u64, signs: &Signs) {
+        // Asked after the clock was: while no end is near, the end is later than `now_ns`.
+        let is_ending = signs.is_ending.load(Ordering::Acquire);
+        match signs.begins_ns.get() {
+            Some(begins_ns) if !is_ending => self.account(*begins_ns, now_ns),
+            _ if self.kept.len() < MOST_KEPT => {
+                self.tracer.drain(now_ns, |event| self.kept.push(*event));
+            }
+            _ => {}
+        }
+    }
+
     /// Takes in every event up to a moment.
-    fn drain(&mut self, until_ns: u64) {
-        let Traced { tracer, accounts, waits, forks, .. } = self;
-        tracer.drain(until_ns, |event: &Event| {
+    fn account(&mut self, begins_ns: u64, until_ns: u64) {
+        let Traced { tracer, accounts, waits, forks, kept, .. } = self;
+        let accounts =
+            accounts.get_or_insert_with(|| Accounts::beginning(&tracer.cpus(), begins_ns));
+        let mut push = |event: &Event| {
             if let What::Fork { parent, child } = event.what
                 && forks.len() < MOST_FORKS
             {
@@ -77,21 +125,24 @@ impl Traced {
             }
             waits.push(event);
             accounts.push(event);
-        });
+        };
+        within(kept.drain(..), until_ns).for_each(|event| push(&event));
+        tracer.drain(until_ns, push);
         waits.settle(until_ns);
     }
 
-    /// Ends the accounts, and says what was traced.
-    pub(super) fn end(mut self, ends_ns: u64) -> Outcome {
+    /// Ends the accounts of an interval, and says what was traced.
+    pub(super) fn end(mut self, begins_ns: u64, ends_ns: u64) -> Outcome {
         if let Some(why) = &self.failed {
             let none = Outcome::none(&self.tracer.cpus(), why);
             return Outcome { tracer: Some(self.tracer), ..none };
         }
-        self.drain(ends_ns);
+        self.account(begins_ns, ends_ns);
         let refused = self.tracer.refused().to_vec();
         let refused = refused.into_iter().map(|(cpu, why)| (cpu, Err(why)));
         let gone: BTreeMap<u32, Missing> = self.tracer.gone().into_iter().collect();
-        let totals = self.accounts.end(ends_ns).map(|(cpu, totals)| match gone.get(&cpu) {
+        let totals = self.accounts.into_iter().flat_map(|it| it.end(ends_ns));
+        let totals = totals.map(|(cpu, totals)| match gone.get(&cpu) {
             Some(why) => (cpu, Err(why.clone())),
             None => (cpu, Ok(totals)),
         });
@@ -107,6 +158,19 @@ impl Traced {
             tracer: Some(self.tracer),
         }
     }
+}
+
+/// The events up to a moment. Where events were lost around it, they were lost until then.
+fn within(events: impl Iterator<Item = Event>, until_ns: u64) -> impl Iterator<Item = Event> {
+    let mut over = BTreeSet::new();
+    events.filter_map(move |event| {
+        if event.at_ns <= until_ns {
+            return Some(event);
+        }
+        let is_next = over.insert(event.cpu);
+        let is_lost = matches!(event.what, What::Lost(_));
+        (is_next && is_lost).then_some(Event { at_ns: until_ns, ..event })
+    })
 }
 
 /// What was traced in an interval.
@@ -209,8 +273,13 @@ pub(crate) fn kin(forks: &[Fork], known: BTreeMap<u32, u32>) -> BTreeMap<u32, u3
 
 #[cfg(test)]
 mod tests {
+    use super::super::Finishing;
     use super::*;
+    use facts::trace::tracepoint::Wanted;
     use facts::trace::{Comm, Task, What};
+    use host::probe::{allowed, anchor, pinned};
+    use host::{Live, Source};
+    use std::sync::mpsc;
 
     fn switch(at_ns: u64, prev: i32, next: i32) -> Event {
         let task = |tid| Task { tid, comm: Comm::new("x") };
@@ -233,6 +302,57 @@ mod tests {
         accounts.push(&switch(50, 0, 7));
         let (_, totals) = accounts.end(200).next().unwrap();
         assert_eq!(totals.task_ns(), 100);
+    }
+
+    #[test]
+    fn a_loss_around_the_end_is_one_until_then_and_what_follows_an_event_after_it_is_none() {
+        let lost = |at_ns, cpu| Event { cpu, what: What::Lost(3), ..switch(at_ns, 0, 7) };
+        let later = Event { cpu: 1, ..switch(210, 0, 7) };
+        let events = [switch(150, 7, 0), lost(220, 0), switch(230, 0, 7), later, lost(220, 1)];
+        let kept: Vec<_> = within(events.into_iter(), 200).map(|it| (it.at_ns, it.cpu)).collect();
+        assert_eq!(kept, [(150, 0), (200, 0)]);
+    }
+
+    /// Five times what a ring holds: if nobody empties it, the rest is lost.
+    const SWITCHES: u32 = 30_000;
+
+    /// Has two threads of this CPU switch to each other.
+    fn switch_to_and_fro() {
+        let (ask, asked) = mpsc::channel();
+        let (answer, answered) = mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(move || asked.iter().for_each(|()| answer.send(()).unwrap()));
+            for _ in 0..SWITCHES / 2 {
+                ask.send(()).unwrap();
+                answered.recv().unwrap();
+            }
+            drop(ask);
+        });
+    }
+
+    #[test]
+    fn rings_are_emptied_while_a_sample_is_taken() {
+        let source: &dyn Source = &Live::this_machine();
+        let cpus = allowed().unwrap();
+        let cpu = cpus.first().unwrap();
+        let tracer = Tracer::open_anyway(source, &[cpu].into_iter().collect(), Wanted::SWITCHES);
+        let Ok(tracer) = tracer.inspect_err(|why| eprintln!("skipped: {why}")) else { return };
+        let signs = Signs::default();
+        let traced = std::thread::scope(|scope| {
+            let finishing = Finishing(&signs);
+            let tracing = Tracing::start(scope, tracer, &[], &signs).unwrap();
+            pinned(cpu, switch_to_and_fro).unwrap();
+            let begins_ns = anchor().raw_ns;
+            signs.begin(begins_ns);
+            signs.end_soon();
+            pinned(cpu, switch_to_and_fro).unwrap();
+            let ends_ns = anchor().raw_ns;
+            drop(finishing);
+            tracing.stop().end(begins_ns, ends_ns)
+        });
+        let totals = traced.totals.get(cpu).unwrap().as_ref().unwrap();
+        // Whoever empties them has to get a CPU in time.
+        assert!(totals.unknown_ns < totals.wall_ns / 2, "{totals:?}");
     }
 
     #[test]
