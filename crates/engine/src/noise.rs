@@ -45,7 +45,7 @@ pub struct Measured {
 
 /// Occupies CPUs of this machine, which is `host`, until the time is over or the user wants to stop.
 ///
-/// Errors: no CPU could be watched, and why.
+/// Errors: no CPU could be watched, and why; tracing was asked for, and is not possible here.
 pub fn measure(
     host: &HostView,
     task: &Task<'_>,
@@ -54,7 +54,7 @@ pub fn measure(
 ) -> Result<Measured> {
     let Task { cpus, trace, duration } = *task;
     let source = Live::this_machine();
-    let tracer = choice::tracer(&source, host, trace, cpus, choice::wanted(false), interrupt);
+    let tracer = choice::tracer(&source, host, trace, cpus, choice::wanted(false), interrupt)?;
     let mut sampler = Sampler::open(Live::this_machine(), host, Wanted::ledger());
     // Threads inherit it, and spinners go to their CPUs all the same.
     let is_apart = host::probe::keep_off(cpus);

@@ -52,6 +52,8 @@ use crate::{Elsewhere, Fact, Missing, PerCpu};
 pub struct HostView {
     /// Where the answers come from.
     pub origin: Origin,
+    /// What a copy lost a part of itself by, in words without its name: what it lacks is unknown. `None` of one that is whole.
+    pub incomplete: Option<String>,
     /// Kernel release, boot line, uptime.
     pub kernel: Kernel,
     /// Whose tools it has.

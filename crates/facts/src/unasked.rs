@@ -35,6 +35,7 @@ impl HostView {
     pub fn unasked(origin: Origin) -> HostView {
         HostView {
             origin,
+            incomplete: None,
             kernel: kernel(),
             distribution: none("distribution"),
             dmi: dmi(),

@@ -2,7 +2,7 @@
 
 use crate::new_file::{self, Readers};
 use crate::output::{self, OutputArguments};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use report::Style;
@@ -68,7 +68,8 @@ enum AuditFormat {
 
 #[derive(Args, Clone, Debug, Default)]
 struct FileArguments {
-    /// Write the result to FILE, in the format that its ending names: .html, .md, .json, and .csv where --format has csv
+    /// Write the result to FILE, in the format that its ending names: .txt, .html, .md, .json, .csv where --format has csv, and of an
+    /// audit .xml (JUnit) and .sarif. Without an ending it is text; any name will do with --format
     #[arg(short, long, value_name = "FILE", global = true)]
     output: Option<PathBuf>,
     /// Replace FILE if it exists
@@ -93,6 +94,20 @@ const NAMES: [(&str, Name); 5] = [
     ("html", Name::Html),
     ("csv", Name::Csv),
 ];
+
+/// Which format the ending of a file names. Those of the last one need rows.
+const ENDINGS: [(&str, Name); 7] = [
+    ("txt", Name::Text),
+    ("html", Name::Html),
+    ("md", Name::Markdown),
+    ("json", Name::Json),
+    ("htm", Name::Html),
+    ("markdown", Name::Markdown),
+    ("csv", Name::Csv),
+];
+
+/// The endings of a result without rows.
+const ENDINGS_WITHOUT_ROWS: &[(&str, Name)] = ENDINGS.split_at(6).0;
 
 fn format_name(names: &'static [(&'static str, Name)]) -> impl TypedValueParser<Value = Name> {
     PossibleValuesParser::new(names.iter().map(|(name, _)| *name)).map(|given| {
@@ -146,28 +161,52 @@ fn form(name: Option<Name>, output: &OutputArguments, style: Style) -> Form {
 impl ResultArguments {
     /// Where the result goes. Fails where the file could not be written, before anything is measured.
     pub(crate) fn destination(&self, output: &OutputArguments) -> Result<Destination> {
-        Destination::new(self.format.format, &self.file, output, false)
+        Destination::new(self.format.format, &self.file, output, ENDINGS_WITHOUT_ROWS)
+    }
+
+    /// Where a text goes that is in no format of results, such as a script: a file of any name.
+    pub(crate) fn destination_of_text(&self, output: &OutputArguments) -> Result<Destination> {
+        Destination::new(Some(Name::Text), &self.file, output, ENDINGS_WITHOUT_ROWS)
     }
 }
 
 impl AuditResultArguments {
-    /// Where the result goes. Fails where the file could not be written, before anything is read.
-    pub(crate) fn destination(&self, output: &OutputArguments) -> Result<Destination> {
-        let format = match self.format {
-            Some(AuditFormat::OfResults(name)) => Some(name),
+    /// Where the result goes, and the format of other programs that it is in, if it is. Fails where the file could not be written,
+    /// before anything is read.
+    pub(crate) fn destination(
+        &self,
+        output: &OutputArguments,
+    ) -> Result<(Destination, Option<&'static monitoring::Format>)> {
+        let (format, of_programs) = match self.chosen(output)? {
+            Some(AuditFormat::OfResults(name)) => (Some(name), None),
             // No form of a document: what is printed is not coloured.
-            Some(AuditFormat::OfPrograms(_)) => Some(Name::Json),
-            None => None,
+            Some(AuditFormat::OfPrograms(format)) => (Some(Name::Json), Some(format)),
+            None => (None, None),
         };
-        Destination::new(format, &self.file, output, false)
+        let destination = Destination::new(format, &self.file, output, ENDINGS_WITHOUT_ROWS)?;
+        Ok((destination, of_programs))
     }
 
-    /// The format of other programs that is named.
-    pub(crate) fn of_programs(&self) -> Option<&'static monitoring::Format> {
+    /// What a monitoring system expects of the audit where it starts it.
+    pub(crate) fn plugin(&self) -> Option<&'static monitoring::Plugin> {
         match self.format {
-            Some(AuditFormat::OfPrograms(format)) => Some(format),
+            Some(AuditFormat::OfPrograms(format)) => format.plugin.as_ref(),
             Some(AuditFormat::OfResults(_)) | None => None,
         }
+    }
+
+    /// The format that is named, or else the one that the file's ending names.
+    fn chosen(&self, output: &OutputArguments) -> Result<Option<AuditFormat>> {
+        let file = self.file.output.as_deref();
+        let (None, false, Some(path)) = (self.format, output.json, file) else {
+            return Ok(self.format);
+        };
+        let of_results =
+            ENDINGS_WITHOUT_ROWS.iter().map(|(it, name)| (*it, AuditFormat::OfResults(*name)));
+        let of_programs =
+            FORMATS.iter().filter_map(|it| Some((it.ending?, AuditFormat::OfPrograms(it))));
+        let endings: Vec<(&str, AuditFormat)> = of_results.chain(of_programs).collect();
+        by_ending(path, &endings)
     }
 }
 
@@ -175,7 +214,7 @@ impl RowsArguments {
     /// Where the result goes. Fails where the file could not be written, before anything is measured.
     pub(crate) fn destination(&self, output: &OutputArguments) -> Result<Destination> {
         let format = if self.csv { Some(Name::Csv) } else { self.format };
-        Destination::new(format, &self.file, output, true)
+        Destination::new(format, &self.file, output, &ENDINGS)
     }
 }
 
@@ -193,15 +232,18 @@ impl Destination {
         format: Option<Name>,
         file: &FileArguments,
         output: &OutputArguments,
-        has_rows: bool,
+        endings: &[(&str, Name)],
     ) -> Result<Destination> {
         let path = file.output.as_deref();
         path.map_or(Ok(()), |it| new_file::check(it, file.force))?;
-        let by_ending = || path.and_then(name_of).filter(|it| has_rows || *it != Name::Csv);
+        let format = match (format, path) {
+            (None, Some(path)) if !output.json => by_ending(path, endings)?,
+            _ => format,
+        };
         let style = output::style(output.color);
         // Colours are for terminals.
         let style = Style { color: style.color && path.is_none(), ..style };
-        let form = form(format.or_else(by_ending), output, style);
+        let form = form(format, output, style);
         Ok(Destination { form, file: file.output.clone(), force: file.force })
     }
 
@@ -253,15 +295,37 @@ impl Destination {
     }
 }
 
-/// The format that a file's ending names.
-fn name_of(path: &Path) -> Option<Name> {
-    match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-        "html" | "htm" => Some(Name::Html),
-        "md" | "markdown" => Some(Name::Markdown),
-        "json" => Some(Name::Json),
-        "csv" => Some(Name::Csv),
-        _ => None,
+/// What a file's ending names; `None` where it has none.
+///
+/// Errors: it names nothing that there is. A file that is called as if it were something else would mislead whoever opens it.
+fn by_ending<T: Copy>(path: &Path, endings: &[(&str, T)]) -> Result<Option<T>> {
+    /// Other spellings are taken, and not listed.
+    const UNLISTED: [&str; 2] = ["htm", "markdown"];
+    let Some(ending) = path.extension() else { return Ok(None) };
+    let ending = ending.to_string_lossy().to_ascii_lowercase();
+    if let Some((_, found)) = endings.iter().find(|it| it.0 == ending) {
+        return Ok(Some(*found));
     }
+    let listed = endings.iter().filter(|it| !UNLISTED.contains(&it.0));
+    let listed: Vec<String> = listed.map(|it| format!(".{}", it.0)).collect();
+    bail!(
+        "{}: .{ending} is no format of this command; name a file that ends in one of {}, or choose with --format",
+        path.display(),
+        listed.join(", ")
+    )
+}
+
+/// Refuses a file that is called as results of another format are, for a command that writes `what` only.
+pub(crate) fn refuse_other_ending(path: &Path, what: &str, own: &[&str]) -> Result<()> {
+    let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let of_programs = FORMATS.iter().filter_map(|it| it.ending);
+    let mut known = ENDINGS.iter().map(|it| it.0).chain(of_programs).chain(["pdf"]);
+    if known.any(|it| it == ending) && !own.contains(&&*ending) {
+        let own: Vec<String> = own.iter().map(|it| format!(".{it}")).collect();
+        let (path, own) = (path.display(), own.join(" or "));
+        bail!("{path}: this command writes {what}; name a file that ends in {own}");
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -269,11 +333,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ending_of_a_file_is_its_format() {
-        let named = |it: &str| name_of(Path::new(it));
+    fn the_ending_of_a_file_is_its_format_and_one_that_names_none_is_refused() {
+        let named = |it: &str| by_ending(Path::new(it), &ENDINGS).unwrap();
         assert_eq!(named("/tmp/db7.html"), Some(Name::Html));
         assert_eq!(named("CHG-4711.MD"), Some(Name::Markdown));
-        assert_eq!(named("audit.json"), Some(Name::Json));
-        assert_eq!((named("audit.txt"), named("html"), named(".json")), (None, None, None));
+        assert_eq!((named("audit.json"), named("audit.csv")), (Some(Name::Json), Some(Name::Csv)));
+        assert_eq!(
+            (named("audit.txt"), named("html"), named(".json")),
+            (Some(Name::Text), None, None)
+        );
+        for (path, ending) in [("x.pdf", "pdf"), ("x.csv", "csv"), ("/a.b/db7.example", "example")]
+        {
+            let error = by_ending(Path::new(path), ENDINGS_WITHOUT_ROWS).unwrap_err().to_string();
+            let expected = format!(
+                "{path}: .{ending} is no format of this command; name a file that ends in one of .txt, .html, .md, .json, or choose with --format"
+            );
+            assert_eq!(error, expected);
+        }
+    }
+
+    #[test]
+    fn a_command_of_one_format_refuses_the_endings_of_others() {
+        let refused = |path: &str, own: &[&str]| {
+            let refused = refuse_other_ending(Path::new(path), "a page", own);
+            refused.map_err(|error| error.to_string()).err()
+        };
+        for path in ["page.HTML", "page", "CHG-4711.2"] {
+            assert_eq!(refused(path, &["html", "htm"]), None);
+        }
+        let error = refused("page.json", &["html", "htm"]).unwrap();
+        assert_eq!(
+            error,
+            "page.json: this command writes a page; name a file that ends in .html or .htm"
+        );
+        assert!(
+            refused("db7.sarif", &["host"]).is_some() && refused("db7.txt", &["host"]).is_some()
+        );
     }
 }

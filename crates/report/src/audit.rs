@@ -30,6 +30,9 @@ pub fn document(name: &str, host: &HostView, audit: &Audit, detail: Detail) -> D
     if !detail.quiet {
         document.paragraph(describe(host));
         document.paragraph(Text::strong(verdict_with(host, audit, &chains)));
+        if let Some(incomplete) = &host.incomplete {
+            document.note(format!("{}.", incomplete_copy(incomplete)));
+        }
     }
     items(&mut document, audit, &chains);
     decided(&mut document, audit);
@@ -48,6 +51,11 @@ pub fn document(name: &str, host: &HostView, audit: &Audit, detail: Detail) -> D
         closing(&mut document, audit, detail);
     }
     document
+}
+
+/// That a copy is not whole, by why: a sentence without a full stop.
+pub fn incomplete_copy(why: &str) -> String {
+    format!("Not the whole copy could be read: {why}. What it lacks is unknown, not absent")
 }
 
 /// The host in a line: processor, CPUs, kernel, machine, what runs it.

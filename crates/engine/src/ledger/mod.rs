@@ -66,7 +66,8 @@ pub struct Closed {
 
 /// Measures this machine, which is `host`, and closes its ledger.
 ///
-/// Errors: one of the processes is none of a user; the server does not run here; the command could not be run.
+/// Errors: one of the processes is none of a user; the server does not run here; the command could not be run; tracing was asked for,
+/// and is not possible here.
 pub fn measure(
     host: &HostView,
     task: &Task,
@@ -182,7 +183,7 @@ impl Session<'_> {
         let wanted =
             choice::wanted(runs_command || !self.chosen.is_empty() || self.family.server.is_some());
         let Session { source, host, interrupt, .. } = *self;
-        let mut tracer = choice::tracer(source, host, self.task.trace, cpus, wanted, interrupt);
+        let mut tracer = choice::tracer(source, host, self.task.trace, cpus, wanted, interrupt)?;
         match &mut tracer {
             Ok(tracer) => self.edge = costs::edge(self.host, tracer),
             Err(_) => self.costs = costs::costs(self.host, cpus),
@@ -265,11 +266,18 @@ fn watch(
 
 /// Occupies the CPUs of `task`, and closes the ledger of that: how much of each CPU one task could get. Processes and commands of
 /// the task are ignored.
-pub fn spun(host: &HostView, task: &Task, interrupt: &Interrupt, gauge: &Gauge<'_>) -> Closed {
+///
+/// Errors: tracing was asked for, and is not possible here.
+pub fn spun(
+    host: &HostView,
+    task: &Task,
+    interrupt: &Interrupt,
+    gauge: &Gauge<'_>,
+) -> Result<Closed> {
     let cpus = &task.cpus;
     let source = Live::this_machine();
     let wanted = choice::wanted(false);
-    let tracer = choice::tracer(&source, host, task.trace, cpus, wanted, interrupt);
+    let tracer = choice::tracer(&source, host, task.trace, cpus, wanted, interrupt)?;
     let mut sampler = Sampler::open(Live::this_machine(), host, Wanted::ledger());
     let length = task.duration.unwrap_or(DEFAULT);
     let seen = spin::spin(cpus, tracer, &mut sampler, length, || {
@@ -295,7 +303,7 @@ pub fn spun(host: &HostView, task: &Task, interrupt: &Interrupt, gauge: &Gauge<'
     };
     let mut ledger = close(&evidence);
     ledger.notes.extend(untraced(task.trace, events.err()));
-    Closed { ledger, status: None, _tracer: seen.tracer }
+    Ok(Closed { ledger, status: None, _tracer: seen.tracer })
 }
 
 /// Who had the CPU in the gaps of its spinner: by what was traced, or else by what was counted.

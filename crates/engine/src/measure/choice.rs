@@ -21,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(100);
 pub enum Trace {
     /// Where it is allowed and costs little.
     Auto,
-    /// Where it is allowed.
+    /// Whatever it costs; an error where it is not possible.
     Always,
     /// Nothing is traced.
     Never,
@@ -44,6 +44,8 @@ pub fn wanted(follows_waits: bool) -> tracepoint::Wanted {
 }
 
 /// Opens these tracepoints, where they are allowed and cost little, or are asked for.
+///
+/// Errors: tracing was asked for, and is not possible here.
 pub fn tracer(
     source: &Live,
     host: &HostView,
@@ -51,10 +53,10 @@ pub fn tracer(
     cpus: &CpuSet,
     wanted: tracepoint::Wanted,
     interrupt: &Interrupt,
-) -> Fact<Tracer> {
+) -> Result<Fact<Tracer>> {
     const WHAT: &str = "trace of the scheduler and of interrupts";
     if trace == Trace::Never {
-        return Err(Missing::not_here(WHAT, "--trace never was given"));
+        return Ok(Err(Missing::not_here(WHAT, "--trace never was given")));
     }
     if trace == Trace::Auto {
         let share = expected_share(host, wanted, interrupt);
@@ -63,10 +65,23 @@ pub fn tracer(
                 "it would take about {:.1} % of the CPUs; `--trace always` does it all the same",
                 share * 100.0
             );
-            return Err(Missing::not_here(WHAT, because));
+            return Ok(Err(Missing::not_here(WHAT, because)));
         }
     }
-    Tracer::open(source, cpus, wanted)
+    opened(trace, Tracer::open(source, cpus, wanted))
+}
+
+/// The tracepoints, or why there are none, where that is no error.
+///
+/// Errors: there are none, and tracing was asked for.
+fn opened<T>(trace: Trace, tracer: Fact<T>) -> Result<Fact<T>> {
+    match tracer {
+        Err(why) if trace == Trace::Always => bail!(
+            "--trace always: nothing can be traced: {}; --trace auto counts where it cannot trace",
+            why.advice()
+        ),
+        tracer => Ok(tracer),
+    }
 }
 
 /// The share of all CPUs that tracing them would take, by the rate at which things happen right now.
@@ -96,4 +111,22 @@ fn total(counters: &Counters, family: Family) -> u64 {
 fn column(counters: &Counters, name: &str) -> u64 {
     let cell = |table: &facts::counters::Table| Some(table.cell(0, table.column(name).ok()?));
     counters.table(Family::Totals).ok().and_then(cell).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_asks_for_a_trace_gets_one_or_an_error_and_others_get_the_reason() {
+        let denied = || Err::<u8, _>(Missing::denied("/sys/kernel/tracing/events"));
+        for trace in [Trace::Auto, Trace::Never] {
+            assert_eq!(opened(trace, denied()).unwrap(), denied());
+        }
+        let error = opened(Trace::Always, denied()).unwrap_err().to_string();
+        assert!(error.starts_with("--trace always: nothing can be traced: "), "{error}");
+        assert!(error.contains("/sys/kernel/tracing/events may not be read"), "{error}");
+        assert!(error.ends_with("; --trace auto counts where it cannot trace"), "{error}");
+        assert_eq!(opened(Trace::Always, Ok(7)).unwrap(), Ok(7));
+    }
 }

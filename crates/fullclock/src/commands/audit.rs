@@ -40,15 +40,14 @@ fn look(text: &str) -> Result<Duration, String> {
 }
 
 pub(super) fn run(arguments: &Arguments, options: &AuditOptions) -> Result<ExitCode> {
-    let plugin = options.result.of_programs().and_then(|it| it.plugin.as_ref());
-    match (judge(arguments, options), plugin) {
+    match (judge(arguments, options), options.result.plugin()) {
         (Err(error), Some(plugin)) if !error.is::<NobodyReads>() => fail_as(plugin, &error),
         (judged, _) => judged,
     }
 }
 
 fn judge(arguments: &Arguments, options: &AuditOptions) -> Result<ExitCode> {
-    let destination = options.result.destination(&arguments.output)?;
+    let (destination, of_programs) = options.result.destination(&arguments.output)?;
     let (host, audit, name) = match options.look {
         Some(time) => watch(arguments, time)?,
         None => read(arguments)?,
@@ -56,7 +55,7 @@ fn judge(arguments: &Arguments, options: &AuditOptions) -> Result<ExitCode> {
     let fail_on = arguments.audit.fail_on();
     let head = head(arguments);
     let verbose = arguments.audit.verbose;
-    if let Some(format) = options.result.of_programs() {
+    if let Some(format) = of_programs {
         let audited = Audited { head: &head, host: &host, audit: &audit, fail_on, verbose };
         destination.print(&(format.write)(&audited)?)?;
         if let Some(plugin) = &format.plugin {

@@ -4,6 +4,7 @@ use crate::cli::Arguments;
 use crate::config;
 use crate::new_file::{self, Readers};
 use crate::output;
+use crate::result::refuse_other_ending;
 use anyhow::Result;
 use engine::advised::is_of_kernel;
 use engine::copies::refuse_nothing;
@@ -13,7 +14,10 @@ use std::process::ExitCode;
 
 pub(super) fn run(arguments: &Arguments, file: Option<&Path>, force: bool) -> Result<ExitCode> {
     // Before the host is asked, which takes seconds on a large one.
-    file.map_or(Ok(()), |it| new_file::check(it, force))?;
+    if let Some(file) = file {
+        new_file::check(file, force)?;
+        refuse_other_ending(file, "a capture", &["host", "txt"])?;
+    }
     let config = config::of_host(arguments)?;
     let text = output::with_progress(&arguments.output, "reading the host ...", || {
         let (source, name) = super::open_with_controller(arguments, &config)?;

@@ -10,7 +10,7 @@ use crate::complete;
 use crate::head::head;
 use crate::new_file::{self, Readers};
 use crate::output;
-use crate::result::FormatArguments;
+use crate::result::{FormatArguments, refuse_other_ending};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use clap_complete::engine::ArgValueCandidates;
@@ -59,6 +59,7 @@ pub(crate) struct CertificateArguments {
 
 pub(super) fn run(arguments: &Arguments, options: &CertificateArguments) -> Result<ExitCode> {
     new_file::check(&options.output, options.force)?;
+    refuse_other_ending(&options.output, "an HTML page", &["html", "htm"])?;
     let results = options.results.as_deref();
     let mut data: Vec<Data> = Vec::new();
     let mut records: Vec<Record> = Vec::new();

@@ -41,7 +41,7 @@ pub(crate) struct LedgerArguments {
     /// Occupy the CPUs and ask how much of each one task could get; only out of production
     #[arg(long, conflicts_with = "command")]
     pub(crate) spin: bool,
-    /// Whether to trace the scheduler and interrupts: auto does so where it is allowed and costs little
+    /// Whether to trace the scheduler and interrupts: auto does so where it is allowed and costs little; always fails where it cannot
     #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = trace())]
     pub(crate) trace: Trace,
     /// A recording made by `fullclock watch --record`
@@ -95,7 +95,7 @@ pub(super) fn run(arguments: &Arguments, options: &LedgerArguments) -> Result<Ex
     let interrupt = Interrupt::listen()?;
     let gauge = output::gauge(&arguments.output, arguments.audit.verbose);
     let closed = if options.spin {
-        ledger::spun(&host, &task, &interrupt, &gauge)
+        ledger::spun(&host, &task, &interrupt, &gauge)?
     } else {
         ledger::measure(&host, &task, &interrupt, &gauge)?
     };

@@ -410,7 +410,18 @@ fn open_as(
         let note = format!("{name} holds other hosts, too; --root PATH takes one: {others}");
         output::note(&arguments.output, &note);
     }
+    note_incomplete(arguments, &opened.name, &*opened.source);
     Ok((opened.source, opened.name))
+}
+
+/// Says that not all of a copy could be read.
+fn note_incomplete(arguments: &Arguments, name: &str, source: &dyn Source) {
+    if let Some(why) = source.incomplete() {
+        output::note(
+            &arguments.output,
+            &format!("{name}: {}", report::audit::incomplete_copy(why)),
+        );
+    }
 }
 
 const EXAMPLES: &str = "\

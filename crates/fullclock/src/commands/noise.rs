@@ -24,7 +24,7 @@ pub(crate) struct NoiseArguments {
     /// The CPUs to occupy, all at once, a list like 0-3,8 [default: all that are online]
     #[arg(long, value_name = "LIST", value_parser = cpu_list)]
     pub(crate) cpus: Option<CpuSet>,
-    /// Whether to trace who interrupts: auto does so where it is allowed and costs little
+    /// Whether to trace who interrupts: auto does so where it is allowed and costs little; always fails where it cannot
     #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = trace())]
     pub(crate) trace: Trace,
     #[command(flatten)]

@@ -139,6 +139,10 @@ const TOKEN: &str = "serve.token";
 
 pub(super) fn run(arguments: &Arguments, options: &ServeArguments) -> Result<ExitCode> {
     let token_file = token_file(options, host::ownership::is_root())?;
+    // What is refused is refused before a token is made.
+    let results = results_folder(options.results.as_deref())?;
+    let config = config::with_advisories(&arguments.config)?;
+    let fleet = options.fleet.fleet(arguments)?;
     let listener = TcpListener::bind(options.listen).with_context(|| {
         format!("cannot listen at {}; --listen takes another address", options.listen)
     })?;
@@ -149,11 +153,11 @@ pub(super) fn run(arguments: &Arguments, options: &ServeArguments) -> Result<Exi
         host_names: options.host_names.clone(),
         token: token.clone(),
         interval: options.interval,
-        results: results_folder(options.results.as_deref())?,
-        config: config::with_advisories(&arguments.config)?,
+        results,
+        config,
         speed_probe: !options.no_speed_probe,
         by_cpu: options.per_cpu,
-        fleet: options.fleet.fleet(arguments)?,
+        fleet,
     };
     web::serve(served, &interrupt, |at| {
         output::print(&format!("serving http://{at}/\n"))?;

@@ -1,6 +1,6 @@
 //! Bundles that strangers made, and captures that are to be sent to strangers, by the built binary.
 
-use crate::support::{fullclock, is_of, printed, refusal, unwrapped};
+use crate::support::{fullclock, is_of, printed, ran, refusal, unwrapped};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -105,6 +105,53 @@ fn a_copy_of_which_nothing_could_be_judged_says_so_and_fails() {
     let output = fullclock(&["--root", text(host.path())]).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(said.contains("Nothing could be judged.") && !said.contains("No findings"), "{said}");
+}
+
+#[test]
+fn a_copy_that_was_cut_says_so_in_every_form_and_calls_nothing_absent() {
+    let cpus = ["possible", "present", "offline", "kernel_max", "uevent", "online"];
+    let mut tar = tar::Builder::new(Vec::new());
+    for (name, content) in cpus.iter().zip(["0-3", "0-3", "", "8191", "", "0-3"]) {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(content.len() as u64);
+        let path = format!("sos/sys/devices/system/cpu/{name}");
+        tar.append_data(&mut header, path, content.as_bytes()).unwrap();
+    }
+    let bytes = tar.into_inner().unwrap();
+    let folder = tree(&[]);
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("whole.tar"), &bytes).unwrap();
+    // Before the mark of the end: every entry is there, and nothing shows that these were all.
+    fs::write(at("cut.tar"), &bytes[..bytes.len() - 1024]).unwrap();
+    let copy = at("copy.host");
+    printed(&["-q", "capture", "--root", text(&at("whole.tar")), "-o", text(&copy)]);
+    let capture = fs::read(&copy).unwrap();
+    fs::write(at("cut.host"), &capture[..capture.len() - 200]).unwrap();
+    for (option, whole, cut) in
+        [("--root", "whole.tar", "cut.tar"), ("--host", "copy.host", "cut.host")]
+    {
+        let json = |name: &str| -> serde_json::Value {
+            let text = printed(&["--json", option, text(&at(name))]);
+            let value = serde_json::from_str(&text).unwrap();
+            is_of(include_str!("../../../../schemas/audit-2.json"), &value);
+            value
+        };
+        assert!(json(whole)["machine"]["incomplete"].is_null());
+        let of_cut = json(cut);
+        let why = of_cut["machine"]["incomplete"].as_str().unwrap();
+        assert!(why.starts_with("it is cut short"), "{why}");
+        // What a capture was told to be absent stays so.
+        for it in of_cut["not_applicable"].as_array().unwrap().iter().filter(|_| cut == "cut.tar") {
+            assert_ne!(it["reason"], "absent", "{it:#}");
+        }
+        let (code, said, errors) = ran(&[option, text(&at(cut))]);
+        let sentence = format!("Not the whole copy could be read: {why}. What it lacks is unknown");
+        assert_eq!(code, 0);
+        assert!(unwrapped(&said).contains(&sentence), "{said}");
+        assert!(errors.contains(&sentence), "{errors}");
+        let (_, said, errors) = ran(&[option, text(&at(whole))]);
+        assert!(!said.contains("Not the whole") && errors.is_empty(), "{said}{errors}");
+    }
 }
 
 #[test]

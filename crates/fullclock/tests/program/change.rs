@@ -1,6 +1,6 @@
 //! Planning and changing, by the built binary. What is changed here is harmless: a request for wake-ups within a second.
 
-use crate::support::{changes_settings, fullclock, is_of, printed, refusal, without_began};
+use crate::support::{changes_settings, fullclock, is_of, printed, ran, refusal, without_began};
 use serde_json::Value;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -51,6 +51,13 @@ fn a_plan_is_printed_for_other_tools_and_writes_nothing() {
     let (cpupower, _) = of("cpupower", &["governor=performance", "stat-interval=60"]);
     assert!(cpupower.contains("\ncpupower -c 0-1 frequency-set -g performance  # was powersave\n"));
     assert!(cpupower.contains("\n# NOT BY CPUPOWER: /proc/sys/vm/stat_interval: 1 -> 60 "));
+    let root = host.path().to_str().unwrap();
+    let (code, text, errors) =
+        ran(&["--root", root, "plan", "--as", "cpupower", "stat-interval=60"]);
+    assert_eq!(code, 0);
+    let lacking = errors.strip_prefix("fullclock: ").unwrap();
+    assert!(lacking.starts_with("cpupower makes 0 of 1 write; "), "{errors}");
+    assert!(text.ends_with(&format!("# {lacking}")), "{text}");
     let (shell, code) = of("shell", &["governor=fast"]);
     assert_eq!(code, Some(3));
     assert!(shell.contains("\n# REFUSED: governor=fast: "), "{shell}");

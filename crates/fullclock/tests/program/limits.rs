@@ -65,9 +65,26 @@ fn threads_that_are_refused_while_it_measures_cost_their_lines_and_nothing_else(
 fn what_is_refused_without_root_says_what_to_run_it_with() {
     let Some(ticks) = ordinary(50, &["tick", "-d", "20ms"]) else { return };
     assert!(!said(&ticks.stdout).contains("may not be read."), "{}", said(&ticks.stdout));
-    let Some(ledger) = ordinary(50, &["ledger", "-d", "50ms", "--trace", "always"]) else { return };
+    let Some(ledger) = ordinary(50, &["ledger", "-d", "50ms"]) else { return };
     let ledger = said(&ledger.stdout);
     assert!(ledger.contains("counted, not traced: "), "{ledger}");
+}
+
+#[test]
+fn a_trace_that_was_asked_for_and_cannot_be_had_is_an_error_with_what_to_do() {
+    for command in [
+        &["ledger", "-d", "50ms", "--cpus", "0"][..],
+        &["ledger", "--spin", "-d", "50ms", "--cpus", "0"],
+        &["noise", "-d", "50ms", "--cpus", "0"],
+    ] {
+        let always = [command, &["--trace", "always"]].concat();
+        let Some(output) = ordinary(50, &always) else { return };
+        let complaint = said(&output.stderr);
+        assert_eq!((output.status.code(), &*output.stdout), (Some(2), &[][..]), "{complaint}");
+        let begins = "fullclock: --trace always: nothing can be traced: ";
+        assert!(complaint.starts_with(begins), "{complaint}");
+        assert!(complaint.contains("root") && complaint.contains("--trace auto"), "{complaint}");
+    }
 }
 
 #[test]

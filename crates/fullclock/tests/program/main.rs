@@ -23,6 +23,7 @@ mod config;
 mod cut_short;
 mod database;
 mod doctor;
+mod endings;
 mod experiment;
 mod firmware;
 mod fleet;

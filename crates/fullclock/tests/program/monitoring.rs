@@ -1,6 +1,6 @@
 //! `fullclock audit --format nagios|checkmk|junit|sarif`: what is printed, and the exit code that monitoring systems go by.
 
-use crate::support::{TWO_GOVERNORS, ran};
+use crate::support::{TWO_GOVERNORS, printed, ran};
 use serde_json::Value;
 
 fn audited(format: &str, more: &[&str]) -> (i32, String, String) {
@@ -15,6 +15,15 @@ fn the_exit_code_of_a_nagios_plugin_is_the_state_in_its_line() {
     let (code, text, _) = audited("nagios", &["--fail-on", "critical"]);
     assert_eq!(code, 1, "{text}");
     assert!(text.starts_with("FULLCLOCK WARNING: "), "{text}");
+}
+
+#[test]
+fn a_quiet_plugin_has_its_line_all_the_same() {
+    for format in ["nagios", "checkmk"] {
+        assert_eq!(audited(format, &["-q"]), audited(format, &[]), "{format}");
+        let cannot_run = ["-q", "audit", "--format", format, "--host", "/nowhere"];
+        assert_eq!(ran(&cannot_run), ran(&cannot_run[1..]), "{format}");
+    }
 }
 
 #[test]
@@ -63,7 +72,15 @@ fn a_format_is_written_to_a_file_and_excludes_json() {
     let file = folder.path().join("audit.xml");
     let (code, text, _) = audited("junit", &["-o", file.to_str().unwrap()]);
     assert_eq!((code, &*text), (0, ""));
-    let junit = std::fs::read_to_string(file).unwrap();
+    let junit = std::fs::read_to_string(&file).unwrap();
     assert!(junit.starts_with("<?xml ") && junit.ends_with("</testsuites>\n"), "{junit}");
+    // The ending names it, too.
+    for (name, begins) in [("by-ending.xml", "<?xml "), ("by-ending.sarif", "{")] {
+        let file = folder.path().join(name);
+        printed(&["audit", "--host", TWO_GOVERNORS, "-o", file.to_str().unwrap()]);
+        let text = std::fs::read_to_string(file).unwrap();
+        assert!(text.starts_with(begins) && text.contains("slow-governor"), "{text}");
+        assert!(!name.ends_with("sarif") || text.contains("sarif"), "{text}");
+    }
     assert_eq!(audited("junit", &["--json"]).0, 2);
 }

@@ -51,6 +51,7 @@ pub fn view(source: &dyn Source) -> HostView {
 pub fn view_of(source: &dyn Source, subjects: Subjects) -> HostView {
     let asked = with_needed(subjects);
     let mut host = HostView::unasked(source.origin());
+    host.incomplete = source.incomplete().map(str::to_owned);
     let source = &CachedSource::of_folders(source);
     for reader in READERS.iter().filter(|it| asked.contains(it.subject)) {
         (reader.read)(source, &mut host);
@@ -251,7 +252,8 @@ mod tests {
         let source = Captured::excerpt("//- /proc/cpuinfo\nprocessor : 0\n").unwrap();
         let recording = Recording::new(&source);
         let host = view_of(&recording, Subjects::NONE);
-        assert_eq!(recording.capture(), "fullclock capture 1\n");
+        let nothing = "fullclock capture 1\n# its last line is `//- end`\n//- end\n";
+        assert_eq!(recording.capture(), nothing);
         assert_eq!(host, HostView::unasked(Origin::Capture));
         assert!(!format!("{host:?}").contains("Ok("));
     }

@@ -1,7 +1,8 @@
 //! Whether a copy of a host lacks something because the host does, or because nobody collected it.
 //!
 //! Three things prove that the host lacks it: an object of the kernel, copied whole, without that file; an empty folder;
-//! a collector that takes such paths. A listing does in a capture of our own, where the kernel wrote it.
+//! a collector that takes such paths. A listing does in a capture of our own, where the kernel wrote it. Nothing does where a part
+//! of the copy was lost.
 
 use facts::Missing;
 use facts::collectors::{self, Known};
@@ -25,6 +26,11 @@ pub(super) trait Kept {
     /// Who made the copy.
     fn collector(&self) -> Option<Known>;
 
+    /// Whether a part of the copy was lost: what is not there may have been in it.
+    fn is_incomplete(&self) -> bool {
+        false
+    }
+
     /// Whether the folder at `path` was listed, and its listing has no `name`.
     fn is_listed_without(&self, _path: &str, _name: &str) -> bool {
         false
@@ -41,7 +47,8 @@ pub(super) fn missing(path: &str, copy: &dyn Kept) -> Missing {
 }
 
 fn is_absent(path: &str, copy: &dyn Kept) -> bool {
-    if path.split('/').any(|it| matches!(it, "." | "..")) || copy.at(path) != At::Nothing {
+    let leads_elsewhere = path.split('/').any(|it| matches!(it, "." | ".."));
+    if copy.is_incomplete() || leads_elsewhere || copy.at(path) != At::Nothing {
         return false;
     }
     let Some((folder, name, is_empty)) = nearest_folder(path, copy) else { return false };

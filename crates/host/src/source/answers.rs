@@ -1,5 +1,6 @@
 //! Answers of a host, and the one way to write them down as a capture.
 
+use super::captured::text::{END, PROMISE};
 use super::captured::{Answer, Captured, HEADER, IMPORTED, IMPORTED_FROM, link_key};
 use crate::redact::Redactor;
 use facts::ipmi::is_question;
@@ -79,11 +80,11 @@ impl Answers {
             .filter(|(name, answer)| can_be_written(name, answer))
             .map(|(name, answer)| redacted(&mut redactor, name, answer))
             .collect();
-        let mut text = format!("{header}\n");
+        let mut text = format!("{header}\n{PROMISE}\n");
         for (name, answer) in &redacted {
             write_answer(&mut text, name, answer);
         }
-        text
+        text + END
     }
 }
 

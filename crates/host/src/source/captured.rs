@@ -18,7 +18,10 @@
 //! `redfish` is all that it said over Redfish, as JSON);
 //! the lines below it are what it holds, of a question the answer's bytes. `!denied`, `!absent`, `!not-collected`,
 //! `!not-here TEXT`, `!failed TEXT` and `!bytes HEX` stand for an answer that is no text. A line of a file that starts
-//! with `//- `, `!` or `\` has a `\` before it; a lone `\` at the end says that the last line has no newline.
+//! with `//- `, `!` or `\` has a `\` before it; a lone `\` at the end says that the last line has no newline. Of a capture whose second
+//! line promises one, a line `//- end` is the last: without it, the capture was cut short.
+
+pub(super) mod text;
 
 use super::absence::{self, At, Kept};
 use super::{Counter, Source, check_names, cpuid_name, within_limit};
@@ -48,6 +51,8 @@ pub struct Captured {
     /// Who asked: we ourselves, or whoever collected the data that was imported.
     collector: Option<Known>,
     answers: BTreeMap<String, Answer>,
+    /// Whether its last lines were lost.
+    is_cut: bool,
 }
 
 /// What a host answered to one question.
@@ -75,7 +80,8 @@ pub enum CaptureError {
 }
 
 impl Captured {
-    /// Parses a capture file.
+    /// Parses a capture file. One that was cut short has the answers before the last one that is there, and what it lacks is unknown
+    /// ([`Source::incomplete`]).
     pub fn parse(text: &str) -> Result<Captured, CaptureError> {
         let (first, body) = text.split_once('\n').unwrap_or((text, ""));
         let imported_from = |line: &str| {
@@ -85,11 +91,12 @@ impl Captured {
         let (origin, collector) = match first.trim_end() {
             HEADER => (Origin::Capture, Some(OURS)),
             IMPORTED => (Origin::Tree, None),
-            other => {
-                imported_from(other).ok_or_else(|| CaptureError::Header { found: cut(other) })?
-            }
+            other => imported_from(other)
+                .ok_or_else(|| CaptureError::Header { found: text::cut(other) })?,
         };
-        Ok(Captured { origin, is_excerpt: false, collector, answers: answers(body, 2)? })
+        let (body, is_cut) = text::whole(body);
+        let answers = text::answers(body, 2)?;
+        Ok(Captured { origin, is_excerpt: false, collector, answers, is_cut })
     }
 
     /// Whether a file that begins with these bytes was meant to be a capture, of whichever version.
@@ -100,7 +107,7 @@ impl Captured {
 
     /// Parses an excerpt: a capture without its first line, in which whatever is not named is absent.
     pub fn excerpt(text: &str) -> Result<Captured, CaptureError> {
-        Ok(Captured { is_excerpt: true, answers: answers(text, 1)?, ..Captured::empty() })
+        Ok(Captured { is_excerpt: true, answers: text::answers(text, 1)?, ..Captured::empty() })
     }
 
     /// A host of which nothing is known but these answers, which somebody else collected.
@@ -115,6 +122,7 @@ impl Captured {
             is_excerpt: false,
             collector: Some(OURS),
             answers: BTreeMap::new(),
+            is_cut: false,
         }
     }
 
@@ -267,6 +275,10 @@ impl Source for Captured {
         counters.iter().map(seen).collect()
     }
 
+    fn incomplete(&self) -> Option<&str> {
+        self.is_cut.then_some("it is cut short: its last line is missing")
+    }
+
     fn controller(&self, question: &Question<Vec<u8>>) -> Fact<Vec<u8>> {
         let name = question.path();
         let text = self.answer(&name).map(String::from_utf8_lossy)?;
@@ -278,6 +290,10 @@ impl Source for Captured {
 const OURS: Known = Known { collector: &collectors::CAPTURE, version: None };
 
 impl Kept for Captured {
+    fn is_incomplete(&self) -> bool {
+        self.is_cut
+    }
+
     fn at(&self, path: &str) -> At {
         let has_answer = |name: &str| match self.answers.get(name) {
             None | Some(Err(Why::Absent | Why::NotCollected)) => false,
@@ -323,81 +339,6 @@ fn is_entry(name: &str) -> bool {
 fn hexadecimal<T: TryFrom<u64>>(text: &str) -> Option<T> {
     let digits = text.trim().strip_prefix("0x")?;
     u64::from_str_radix(digits, 16).ok()?.try_into().ok()
-}
-
-fn cut(line: &str) -> String {
-    line.chars().take(60).collect()
-}
-
-/// Parses everything below the first line; `first` is the number of the first line of `body`.
-fn answers(body: &str, first: usize) -> Result<BTreeMap<String, Answer>, CaptureError> {
-    let mut answers = BTreeMap::new();
-    let mut open: Option<(String, Vec<&str>)> = None;
-    for (number, line) in (first..).zip(body.split_inclusive('\n')) {
-        let wrong = |expected| CaptureError::Line { line: number, found: cut(line), expected };
-        let content = line.strip_suffix('\n').unwrap_or(line);
-        if let Some(name) = content.strip_prefix("//- ") {
-            if let Some((name, lines)) = open.take() {
-                answers.insert(name, answer(&lines).map_err(wrong)?);
-            }
-            match name.split_once(" -> ") {
-                Some((path, target)) => {
-                    answers.insert(link_key(path.trim()), Ok(target.as_bytes().to_vec()));
-                }
-                None => open = Some((name.trim().to_owned(), Vec::new())),
-            }
-        } else if let Some((_, lines)) = &mut open {
-            lines.push(line);
-        } else if !content.trim().is_empty() && !content.starts_with('#') {
-            return Err(wrong("a line that starts with `//- `"));
-        }
-    }
-    if let Some((name, lines)) = open {
-        let line = first + body.lines().count().saturating_sub(1);
-        let wrong = |expected| CaptureError::Line { line, found: cut(&name), expected };
-        answers.insert(name.clone(), answer(&lines).map_err(wrong)?);
-    }
-    Ok(answers)
-}
-
-/// What the lines under one header mean.
-fn answer(lines: &[&str]) -> Result<Answer, &'static str> {
-    if let [only] = lines
-        && let Some(mark) = only.trim_end_matches('\n').strip_prefix('!')
-    {
-        return match mark.split_once(' ').unwrap_or((mark, "")) {
-            ("absent", _) => Ok(Err(Why::Absent)),
-            ("denied", _) => Ok(Err(Why::Denied)),
-            ("not-collected", _) => Ok(Err(Why::NotCollected)),
-            ("failed", error) => Ok(Err(Why::Failed(error.to_owned()))),
-            ("hidden", hypervisor) => Ok(Err(Why::Hidden(hypervisor.to_owned()))),
-            ("not-here", because) => Ok(Err(Why::NotHere(because.to_owned()))),
-            ("bytes", digits) => {
-                bytes(digits).map(Ok).ok_or("an even number of hexadecimal digits")
-            }
-            _ => {
-                Err("!absent, !denied, !not-collected, !not-here TEXT, !failed TEXT or !bytes HEX")
-            }
-        };
-    }
-    let mut text = String::new();
-    for line in lines {
-        if line.trim_end_matches('\n') == "\\" {
-            // Only ever the last line: the one before it has no newline.
-            text.truncate(text.trim_end_matches('\n').len());
-        } else {
-            text.push_str(line.strip_prefix('\\').unwrap_or(line));
-        }
-    }
-    Ok(Ok(text.into_bytes()))
-}
-
-fn bytes(digits: &str) -> Option<Vec<u8>> {
-    let pair = |pair: &[u8]| {
-        let (high, low) = (char::from(*pair.first()?), char::from(*pair.get(1)?));
-        u8::try_from(high.to_digit(16)? * 16 + low.to_digit(16)?).ok()
-    };
-    digits.trim().as_bytes().chunks(2).map(pair).collect()
 }
 
 #[cfg(test)]

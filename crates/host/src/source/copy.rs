@@ -10,7 +10,7 @@
 
 use super::absence::{self, At, Kept};
 use super::missing;
-use super::whole::read_all;
+use super::whole::{End, read_all};
 use crate::folders::{Listed, entries, open_below};
 use facts::collectors::Known;
 use facts::{Fact, Missing, Why, limits};
@@ -178,7 +178,7 @@ impl Kept for Copy {
         let text = |path: &str| {
             // Why a file is missing takes the collector, which is being looked for.
             let (file, size) = holds(path).then(|| self.regular_file(path).ok()).flatten()?;
-            let bytes = read_all(file.as_fd(), path, size).ok()?;
+            let bytes = read_all(file.as_fd(), path, End::Size(size)).ok()?;
             Some(String::from_utf8_lossy(&bytes).into_owned())
         };
         *self.collector.get_or_init(|| Known::of_copy(holds, text))

@@ -1,7 +1,7 @@
 //! The running machine, or a folder that holds a copy of one.
 
 use super::copy::Copy;
-use super::whole::read_all;
+use super::whole::{End, read_all};
 use super::{Source, check_names, cpuid_name, driver, isst, kernel_log, missing, not_a_link};
 use crate::folders::entries;
 use crate::ipmi::Controller;
@@ -128,11 +128,14 @@ impl Source for Live {
         if path == kernel_log::DEVICE && self.copy.is_none() {
             return kernel_log::read();
         }
-        let (file, size) = match &self.copy {
-            None => (self.open(path, OFlags::RDONLY).map_err(|error| missing(path, error))?, 0),
-            Some(copy) => copy.regular_file(path)?,
+        let (file, end) = match &self.copy {
+            None => {
+                let file = self.open(path, OFlags::RDONLY).map_err(|error| missing(path, error))?;
+                (file, End::of_kernel(path))
+            }
+            Some(copy) => copy.regular_file(path).map(|(file, size)| (file, End::Size(size)))?,
         };
-        read_all(file.as_fd(), path, size)
+        read_all(file.as_fd(), path, end)
     }
 
     fn part(&self, path: &str, offset: usize, length: usize) -> Fact<Vec<u8>> {

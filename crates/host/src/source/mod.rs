@@ -113,6 +113,12 @@ pub trait Source {
         }
     }
 
+    /// What a copy lost a part of itself by, in words without its name: what it lacks is unknown. `None` of one that is whole, and of a
+    /// running machine.
+    fn incomplete(&self) -> Option<&str> {
+        self.inner().and_then(Source::incomplete)
+    }
+
     /// The paths of the hosts in the same folder or archive, as [`crate::open_root`] takes them: this one first.
     fn roots(&self) -> &[String] {
         self.inner().map_or(&[], Source::roots)
@@ -171,7 +177,10 @@ impl dyn Source + '_ {
 
     /// Why a folder that its parent's listing does not name is not there.
     pub fn without_folder(&self, path: &str) -> Missing {
-        self.list(path).err().unwrap_or_else(|| Missing::absent(path))
+        self.list(path).err().unwrap_or_else(|| match self.incomplete() {
+            Some(_) => Missing::not_collected(path),
+            None => Missing::absent(path),
+        })
     }
 
     /// The names in `folder` that are `prefix` and a number, with the number, in order of the numbers.

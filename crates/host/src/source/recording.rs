@@ -194,6 +194,11 @@ y
 !bytes 12000000010000000000000001000000
 ";
 
+    /// A capture that has these answers.
+    fn whole(answers: &str) -> String {
+        format!("fullclock capture 1\n# its last line is `//- end`\n{answers}//- end\n")
+    }
+
     #[test]
     fn parts_of_a_file_are_captured_at_their_places_and_nothing_between_them() {
         let host = Captured::excerpt("//- /config\n!bytes 0102030405060708\n").unwrap();
@@ -202,7 +207,7 @@ y
         assert_eq!(recording.part("/config", 0, 2), Ok(vec![1, 2]));
         assert_eq!(recording.part("/config", 8, 4), Ok(Vec::new()));
         let capture = recording.capture();
-        assert!(capture.ends_with("//- /config\n!bytes 01020000000607\n"), "{capture}");
+        assert!(capture.ends_with("//- /config\n!bytes 01020000000607\n//- end\n"), "{capture}");
     }
 
     #[test]
@@ -222,7 +227,7 @@ y
         assert!(recording.cpuid(6, 0).is_ok());
         assert!(recording.ethtool("eth0", ethtool::Question::Pause).is_ok());
         assert!(recording.ethtool("eth0", ethtool::Question::Fec).is_err());
-        assert_eq!(recording.capture(), format!("fullclock capture 1\n{EXCERPT}"));
+        assert_eq!(recording.capture(), whole(EXCERPT));
     }
 
     #[test]
@@ -233,7 +238,7 @@ y
         answers.link("/d", "e\n//- /f");
         answers.link("/g", "../h");
         let capture = answers.capture(Origin::Capture, &Identity::default());
-        assert_eq!(capture, "fullclock capture 1\n//- /g -> ../h\n");
+        assert_eq!(capture, whole("//- /g -> ../h\n"));
     }
 
     #[test]
@@ -259,10 +264,7 @@ y
         .unwrap();
         let recording = Recording::new(&host);
         assert!(recording.link("/proc/9/fd/3").is_ok() && recording.link("/proc/9/fd/4").is_ok());
-        assert_eq!(
-            recording.capture(),
-            "fullclock capture 1\n//- /proc/9/fd/4 -> /dev/cpu_dma_latency\n"
-        );
+        assert_eq!(recording.capture(), whole("//- /proc/9/fd/4 -> /dev/cpu_dma_latency\n"));
     }
 
     #[test]

@@ -42,7 +42,7 @@ struct Arguments {
     #[serde(default)]
     pids: Vec<u32>,
     /// Whether to trace the scheduler and interrupts, which needs root and shows every nanosecond: never (without it), auto where it is
-    /// allowed and takes less than 1 % of the CPUs, always
+    /// allowed and takes less than 1 % of the CPUs, always, which fails where it cannot
     #[serde(default)]
     trace: Trace,
 }

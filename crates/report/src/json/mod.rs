@@ -109,6 +109,8 @@ pub(crate) struct Machine<'a> {
     /// file may only not have been collected.
     #[schemars(extend("enum" = ["live", "capture", "tree"]))]
     origin: &'static str,
+    /// Why the copy is not whole (an archive or capture that was cut short or is damaged): what it lacks is unknown; null of a whole one.
+    incomplete: Option<&'a str>,
     kernel: Option<&'a str>,
     cpu_model: Option<&'a str>,
     /// A list such as 0-3,8.
@@ -131,6 +133,7 @@ impl<'a> Machine<'a> {
                 Origin::Capture => "capture",
                 Origin::Tree => "tree",
             },
+            incomplete: host.incomplete.as_deref(),
             kernel: known(&host.kernel.release),
             cpu_model: cpuinfo.map(|it| &*it.model_name).filter(|it| !it.is_empty()),
             cpus_online: host.topology.online.as_ref().ok().map(ToString::to_string),

@@ -9,7 +9,7 @@ use facts::quantity::counted;
 use serde_json::Result;
 
 pub(super) const FORMAT: Format =
-    Format { name: "checkmk", write, plugin: Some(Plugin { failed, exit_code }) };
+    Format { name: "checkmk", ending: None, write, plugin: Some(Plugin { failed, exit_code }) };
 
 const SERVICE: &str = "fullclock audit";
 

@@ -12,7 +12,8 @@ use rules::checks::CHECKS;
 use rules::finding::Finding;
 use serde_json::Result;
 
-pub(super) const FORMAT: Format = Format { name: "junit", write, plugin: None };
+pub(super) const FORMAT: Format =
+    Format { name: "junit", ending: Some("xml"), write, plugin: None };
 
 /// What came of a check.
 enum Outcome<'a> {

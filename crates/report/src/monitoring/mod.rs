@@ -23,6 +23,8 @@ use std::fmt::{Arguments, Write as _};
 pub struct Format {
     /// What it is called on the command line.
     pub name: &'static str,
+    /// How files of it end, where they do so by custom.
+    pub ending: Option<&'static str>,
     /// The audit in it.
     pub write: fn(&Audited<'_>) -> Result<String>,
     /// What the monitoring system that starts the program expects of it; `None` of a document.

@@ -8,8 +8,12 @@ use crate::audit;
 use facts::quantity::counted;
 use serde_json::Result;
 
-pub(super) const FORMAT: Format =
-    Format { name: "nagios", write, plugin: Some(Plugin { failed, exit_code: State::code }) };
+pub(super) const FORMAT: Format = Format {
+    name: "nagios",
+    ending: None,
+    write,
+    plugin: Some(Plugin { failed, exit_code: State::code }),
+};
 
 /// More is cut off by Nagios, the performance data included (`MAX_PLUGIN_OUTPUT_LENGTH`, include/nagios.h of Nagios Core 4).
 const LONGEST: usize = 8191;

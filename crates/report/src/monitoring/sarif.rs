@@ -11,7 +11,8 @@ use rules::checks::CHECKS;
 use rules::finding::{Evidence, Finding, Severity};
 use serde_json::{Result, Value, json};
 
-pub(super) const FORMAT: Format = Format { name: "sarif", write, plugin: None };
+pub(super) const FORMAT: Format =
+    Format { name: "sarif", ending: Some("sarif"), write, plugin: None };
 
 /// The name of the folder that paths of evidence start from: the root of the host.
 const ROOT: &str = "HOSTROOT";

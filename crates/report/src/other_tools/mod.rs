@@ -38,12 +38,46 @@ pub struct Site<'a> {
 /// Every tool, in the order of the help.
 pub const TOOLS: &[Tool] = &[tuned::TOOL, cpupower::TOOL, shell::TOOL];
 
+/// A plan as a tool takes it.
+#[derive(Debug)]
+pub struct Written {
+    /// What to give to the tool.
+    pub text: String,
+    /// What of the plan is a comment only, in a sentence without a full stop; `None` where the tool makes every write.
+    pub lacking: Option<String>,
+}
+
 impl Tool {
-    /// The plan as this tool takes it.
-    pub fn text(&self, planned: &Planned<'_>, site: &Site<'_>) -> String {
-        (self.write)(planned, site)
+    /// The plan as this tool takes it. A text that changes nothing says so.
+    pub fn text(&self, planned: &Planned<'_>, site: &Site<'_>) -> Written {
+        let mut text = (self.write)(planned, site);
+        let n_writes = planned.plan.steps.iter().map(|it| made(it).count()).sum();
+        let n_not = text.lines().filter(|it| it.starts_with(NOT_BY)).count();
+        let lacking = (n_not > 0).then(|| self.lacking(n_not, n_writes));
+        if let Some(lacking) = lacking.as_ref().filter(|_| n_not == n_writes) {
+            text.push('\n');
+            comment(&mut text, lacking);
+        }
+        Written { text, lacking }
+    }
+
+    fn lacking(&self, n_not: usize, n_writes: usize) -> String {
+        let name = self.name;
+        let of = counted(n_writes as u64, "write");
+        let other = if name == shell::TOOL.name {
+            "`fullclock apply` makes them"
+        } else {
+            "`--as shell` makes most of them, `fullclock apply` all"
+        };
+        format!(
+            "{name} makes {} of {of}; lines `NOT BY` name the others: {other}",
+            n_writes - n_not
+        )
     }
 }
+
+/// How the comment about a write begins that a tool does not make.
+const NOT_BY: &str = "# NOT BY ";
 
 /// What one write becomes.
 enum Piece<T> {

@@ -84,7 +84,44 @@ fn text(tool: &str, plan: &Plan, profiles: &[&str]) -> String {
 
 fn told(tool: &str, planned: &Planned<'_>, profiles: &Fact<Vec<String>>) -> String {
     let site = Site { began: "2026-11-20T16:00:01.000Z", tuned_profiles: profiles };
-    TOOLS.iter().find(|it| it.name == tool).unwrap().text(planned, &site)
+    TOOLS.iter().find(|it| it.name == tool).unwrap().text(planned, &site).text
+}
+
+/// What a tool lacks of some steps, and what it is given.
+fn lacking(tool: &str, steps: Vec<Step>) -> (Option<String>, String) {
+    let plan = Plan { steps, refused: Vec::new(), left_out: Vec::new() };
+    let planned = Planned { name: "db7", plan: &plan, unfixed: &[], unfound: &[], files: &[] };
+    let site = Site { began: "2026-11-20T16:00:01.000Z", tuned_profiles: &Ok(Vec::new()) };
+    let tool = TOOLS.iter().find(|it| it.name == tool).unwrap();
+    let Written { text, lacking } = tool.text(&planned, &site);
+    (lacking, text)
+}
+
+#[test]
+fn a_tool_that_can_do_nothing_of_a_plan_says_so() {
+    let interval =
+        || step("stat-interval=10", vec![write("/proc/sys/vm/stat_interval", "1", "10")]);
+    let governor = of_cpus(&[0], "cpufreq/policy", "scaling_governor", "powersave", "performance");
+    let (none, text) = lacking("cpupower", vec![interval()]);
+    let none = none.unwrap();
+    assert_eq!(
+        none,
+        "cpupower makes 0 of 1 write; lines `NOT BY` name the others: `--as shell` makes most of them, `fullclock apply` all"
+    );
+    assert!(text.ends_with(&format!("\n# {none}\n")), "{text}");
+    let (some, text) =
+        lacking("cpupower", vec![interval(), step("governor=performance", governor.clone())]);
+    let some = some.unwrap();
+    assert!(some.starts_with("cpupower makes 1 of 2 writes; "), "{some}");
+    assert!(!text.contains(&some), "{text}");
+    let steps = || vec![step("governor=performance", governor.clone())];
+    for tool in TOOLS {
+        assert_eq!(lacking(tool.name, steps()).0, None, "{}", tool.name);
+        assert_eq!(lacking(tool.name, Vec::new()).0, None, "{}", tool.name);
+    }
+    let request = Write::of(Target::LatencyRequest, "none", "20");
+    let (shell, _) = lacking("shell", vec![step("cpu-dma-latency=20us", vec![request])]);
+    assert!(shell.unwrap().ends_with(": `fullclock apply` makes them"));
 }
 
 #[test]

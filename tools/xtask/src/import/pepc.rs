@@ -80,11 +80,11 @@ mod tests {
     fn values_and_registers_become_answers() {
         assert_eq!(
             capture("# Format\nro|/sys/a|1-2\n", "# Format\n1fc:0|2b 1|2c\n4f:0|1234\n").unwrap(),
-            "fullclock capture 1 (imported)\n\
+            "fullclock capture 1 (imported)\n# its last line is `//- end`\n\
              //- /dev/cpu/0/msr 0x1fc\n0x2b\n//- /dev/cpu/1/msr 0x1fc\n0x2c\n\
              //- /proc/sys/kernel/osrelease\n6.17.1\n\
              //- /proc/version\nLinux version 6.17.1 (me@<host>) (gcc)\n\
-             //- /sys/a\n1-2\n"
+             //- /sys/a\n1-2\n//- end\n"
         );
     }
 

@@ -112,8 +112,8 @@ mod tests {
         ]));
         assert_eq!(
             text,
-            "fullclock capture 1 (imported)\n//- /proc/cmdline\nro quiet\n\\\n\
-             //- /proc/interrupts\nCPU0\n//- /proc/sys/kernel/a\n1\n2\n//- /sys/a\n1\n2\n//- /sys/b\n"
+            "fullclock capture 1 (imported)\n# its last line is `//- end`\n//- /proc/cmdline\nro quiet\n\\\n\
+             //- /proc/interrupts\nCPU0\n//- /proc/sys/kernel/a\n1\n2\n//- /sys/a\n1\n2\n//- /sys/b\n//- end\n"
         );
     }
 }

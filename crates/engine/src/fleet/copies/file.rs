@@ -124,6 +124,7 @@ fn of_archive(path: &Path, each: &mut dyn FnMut(Found)) {
         Err(error) => return each(Err(skipped(path, &error.into()))),
     };
     let is_one = hosts.len() == 1;
+    let lost = hosts.iter().find_map(|it| it.incomplete().map(str::to_owned));
     for host in hosts {
         let root = host.roots().first().filter(|_| !is_one);
         let name = root.cloned().unwrap_or_else(|| path.display().to_string());
@@ -131,6 +132,10 @@ fn of_archive(path: &Path, each: &mut dyn FnMut(Found)) {
     }
     if is_full {
         each(Err(skipped(path, &Error::msg(MORE_HOSTS))));
+    }
+    if let Some(why) = lost {
+        let why = format!("{why}: what its hosts lack is unknown, and hosts may be missing");
+        each(Err(skipped(path, &Error::msg(why))));
     }
 }
 
@@ -182,6 +187,9 @@ pub(in super::super) fn of_source(source: &dyn Source, name: &str) -> Result<Tol
     refuse_nothing(&answered, name)?;
     let audit = rules::audit::audit(&host);
     let mut told = Told { name: name.to_owned(), ..Told::default() };
+    if host.incomplete.is_some() {
+        told.add(Kind::Fact, "copy of the host", "cut short or damaged");
+    }
     told.figures.extend(clock_ratio(&host).map(|it| (Figure::Clock, it)));
     attributes::of_host(&mut told, source, &host, &audit);
     Ok(told)

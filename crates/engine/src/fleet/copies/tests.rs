@@ -189,6 +189,29 @@ fn archives_hold_hosts_or_captures_or_archives_of_hosts() {
 }
 
 #[test]
+fn hosts_of_a_bundle_that_was_cut_are_read_and_the_cut_is_said() {
+    let mut bundle = tar::Builder::new(Vec::new());
+    for (node, online) in [("a", "0-3\n"), ("b", "0-7\n")] {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(online.len() as u64);
+        let path = format!("nodes/{node}/sys/devices/system/cpu/online");
+        bundle.append_data(&mut header, path, online.as_bytes()).unwrap();
+    }
+    let bundle = bundle.into_inner().unwrap();
+    let folder = folder();
+    fs::write(folder.path().join("bundle.tar"), &bundle[..bundle.len() - 1024]).unwrap();
+    let gathered = gathered(&[folder.path()]);
+    assert_eq!(names(&gathered), ["bundle.tar/nodes/a", "bundle.tar/nodes/b"]);
+    for machine in &gathered.machines {
+        assert_eq!(value(machine, Kind::Fact, "copy of the host"), "cut short or damaged");
+    }
+    let [skipped] = &gathered.skipped[..] else { panic!("{:?}", gathered.skipped) };
+    assert_eq!(skipped.name, "bundle.tar");
+    assert!(skipped.why.starts_with("it is cut short after its entry"), "{}", skipped.why);
+    assert!(skipped.why.ends_with("and hosts may be missing"), "{}", skipped.why);
+}
+
+#[test]
 fn an_audit_in_json_tells_its_labels_and_findings() {
     let folder = folder();
     let text = r#"{"schema_version": 2, "fullclock": "0.1.0", "host": "db7", "machine": {"origin": "live", "kernel": "6.1.0",

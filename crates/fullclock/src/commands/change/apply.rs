@@ -61,8 +61,9 @@ pub(crate) fn run(arguments: &Arguments, options: &ApplyArguments) -> Result<Exi
             "say what to apply: SETTING=VALUE, a finding, or --profile; `fullclock plan` shows what would fix the findings"
         );
     }
+    let destination = options.plan.result.destination(&arguments.output)?;
     if options.dry_run {
-        return dry_run(arguments, options);
+        return dry_run(arguments, options, &destination);
     }
     if arguments.host.root.is_some() || arguments.host.host.is_some() {
         bail!(
@@ -80,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments, options: &ApplyArguments) -> Result<Exi
         state_dir: &options.state.state_dir,
         command: command_words(),
     };
-    apply(arguments, &options.plan.result.destination(&arguments.output)?, &task)
+    apply(arguments, &destination, &task)
 }
 
 /// Makes a change and prints what became of it.
@@ -105,14 +106,18 @@ pub(crate) fn apply(
 }
 
 /// What would be written, and the files that would make it last.
-fn dry_run(arguments: &Arguments, options: &ApplyArguments) -> Result<ExitCode> {
+fn dry_run(
+    arguments: &Arguments,
+    options: &ApplyArguments,
+    destination: &Destination,
+) -> Result<ExitCode> {
     let draft = Draft::of(arguments, &options.plan)?;
     let (state_dir, i_know) = (&*options.state.state_dir, options.plan.i_know);
     let files = match options.persist {
         true => persist::preview(Lasting { state_dir, i_know }, &draft.drafted.plan),
         false => Ok(Vec::new()),
     };
-    draft.print(arguments, &options.plan, files.as_deref().unwrap_or_default())?;
+    draft.print(arguments, destination, files.as_deref().unwrap_or_default())?;
     files?;
     Ok(code(!draft.drafted.plan.refused.is_empty()))
 }

@@ -5,7 +5,8 @@ use super::{asked as named, code};
 use crate::cli::Arguments;
 use crate::complete;
 use crate::head::head;
-use crate::result::ResultArguments;
+use crate::output;
+use crate::result::{Destination, ResultArguments};
 use anyhow::Result;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -13,7 +14,7 @@ use clap_complete::engine::ArgValueCandidates;
 use engine::change::drafted::{Drafted, drafted};
 use facts::change::Write;
 use report::change::Planned;
-use report::other_tools::{Site, TOOLS, Tool};
+use report::other_tools::{Site, TOOLS, Tool, Written};
 use std::process::ExitCode;
 
 /// What is to be changed.
@@ -53,10 +54,14 @@ fn tool() -> impl TypedValueParser<Value = &'static Tool> {
 pub(crate) fn run(arguments: &Arguments, options: &PlanCommand) -> Result<ExitCode> {
     let PlanCommand { plan: options, tool } = options;
     options.controller.needs_configuration(arguments)?;
+    let destination = match tool {
+        None => options.result.destination(&arguments.output)?,
+        Some(_) => options.result.destination_of_text(&arguments.output)?,
+    };
     let draft = Draft::of(arguments, options)?;
     match tool {
-        None => draft.print(arguments, options, &[])?,
-        Some(tool) => draft.print_as(arguments, options, tool)?,
+        None => draft.print(arguments, &destination, &[])?,
+        Some(tool) => draft.print_as(arguments, &destination, tool)?,
     }
     Ok(code(!draft.drafted.plan.refused.is_empty()))
 }
@@ -80,23 +85,31 @@ impl Draft {
     }
 
     /// Prints it as a tool takes it.
-    fn print_as(&self, arguments: &Arguments, options: &PlanArguments, tool: &Tool) -> Result<()> {
+    fn print_as(
+        &self,
+        arguments: &Arguments,
+        destination: &Destination,
+        tool: &Tool,
+    ) -> Result<()> {
         let Draft { name, drafted: Drafted { plan, unfixed, unfound, tuned_profiles } } = self;
         let head = head(arguments);
         let planned = Planned { name, plan, unfixed, unfound, files: &[] };
         let site = Site { began: &head.began, tuned_profiles };
-        options.result.destination(&arguments.output)?.print(&tool.text(&planned, &site))
+        let Written { text, lacking } = tool.text(&planned, &site);
+        if let Some(lacking) = lacking {
+            output::note(&arguments.output, &lacking);
+        }
+        destination.print(&text)
     }
 
     /// Prints it, with the files that would make it last.
     pub(super) fn print(
         &self,
         arguments: &Arguments,
-        options: &PlanArguments,
+        destination: &Destination,
         files: &[Write],
     ) -> Result<()> {
         let Draft { name, drafted: Drafted { plan, unfixed, unfound, .. } } = self;
-        let destination = options.result.destination(&arguments.output)?;
         destination.print(&match destination.format() {
             None => report::change::plan_json(&head(arguments), plan, unfixed)?,
             Some(format) => {

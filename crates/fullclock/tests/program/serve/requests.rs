@@ -265,3 +265,15 @@ fn an_address_that_is_taken_and_a_token_that_others_can_read_are_refused() {
     let said = refusal(&["serve", "--listen", "127.0.0.1:0", "--token-file", file]);
     assert!(said.contains("chmod 600"), "{said}");
 }
+
+#[test]
+fn what_is_refused_makes_no_token() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, config) = (folder.path().join("token"), folder.path().join("config.toml"));
+    std::fs::write(&config, "no = 'such key'\n").unwrap();
+    for wrong in [["--prometheus", "no address"], ["--config", config.to_str().unwrap()]] {
+        let token = ["serve", "--listen", "127.0.0.1:0", "--token-file", file.to_str().unwrap()];
+        let said = refusal(&[&token[..], &wrong].concat());
+        assert!(!file.exists(), "{said}");
+    }
+}

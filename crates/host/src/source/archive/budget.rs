@@ -58,12 +58,17 @@ impl Limits {
 pub(super) struct Counted<R> {
     pub(super) inner: R,
     pub(super) n_read: Rc<Cell<u64>>,
+    /// Whether all of it was read.
+    pub(super) has_ended: Rc<Cell<bool>>,
 }
 
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n_read = self.inner.read(buffer)?;
         self.n_read.set(self.n_read.get().saturating_add(length(n_read)));
+        if n_read == 0 && !buffer.is_empty() {
+            self.has_ended.set(true);
+        }
         Ok(n_read)
     }
 }
@@ -73,6 +78,10 @@ pub(super) struct Meter {
     unpacked: Cell<u64>,
     /// For the entry at hand and the header of the next one.
     entry: Cell<u64>,
+    /// Whether a limit was reached.
+    is_exceeded: Cell<bool>,
+    /// Whether the stream has ended.
+    has_ended: Cell<bool>,
     limits: Box<dyn Fn() -> Limits>,
 }
 
@@ -80,12 +89,34 @@ impl Meter {
     /// Nothing unpacked; `limits` are asked again and again, because they grow with what was read.
     pub(super) fn new(limits: impl Fn() -> Limits + 'static) -> Meter {
         let entry = Cell::new(LARGEST_HEADER);
-        Meter { unpacked: Cell::new(0), entry, limits: Box::new(limits) }
+        Meter {
+            unpacked: Cell::new(0),
+            entry,
+            is_exceeded: Cell::new(false),
+            has_ended: Cell::new(false),
+            limits: Box::new(limits),
+        }
     }
 
     /// The limits as far as the archive was read.
     pub(super) fn limits(&self) -> Limits {
         (self.limits)()
+    }
+
+    /// The error that says in words which limit was reached.
+    pub(super) fn exceeded(&self, what: impl Into<String>) -> io::Error {
+        self.is_exceeded.set(true);
+        io::Error::other(what.into())
+    }
+
+    /// Whether a limit was reached.
+    pub(super) fn is_exceeded(&self) -> bool {
+        self.is_exceeded.get()
+    }
+
+    /// Whether the stream has ended.
+    pub(super) fn has_ended(&self) -> bool {
+        self.has_ended.get()
     }
 
     /// An entry of `size` bytes begins.
@@ -107,13 +138,16 @@ impl<R: Read> Read for Metered<R> {
         let most = limit.saturating_sub(unpacked.get()).min(entry.get());
         let most = usize::try_from(most).unwrap_or(usize::MAX).min(buffer.len());
         if most == 0 && !buffer.is_empty() {
-            return Err(io::Error::other(if unpacked.get() >= limit {
+            return Err(self.meter.exceeded(if unpacked.get() >= limit {
                 too_large(&format!("unpacks to more than {}", mebibytes(limit)))
             } else {
                 "the name of an entry takes more than 1 MiB".to_owned()
             }));
         }
         let n_read = self.inner.read(&mut buffer[..most])?;
+        if n_read == 0 && !buffer.is_empty() {
+            self.meter.has_ended.set(true);
+        }
         unpacked.set(unpacked.get().saturating_add(length(n_read)));
         entry.set(entry.get().saturating_sub(length(n_read)));
         Ok(n_read)

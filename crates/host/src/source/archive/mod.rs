@@ -18,7 +18,7 @@ use compression::Format;
 use facts::collectors::Known;
 use facts::ipmi::Question;
 use facts::{Fact, Missing, Origin, Why, msr};
-use scan::Scan;
+use scan::{Fault, FaultKind, Scan};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -79,13 +79,16 @@ pub struct Archive {
     collector: OnceCell<Option<Known>>,
     /// Files of which the copy says that the host has none.
     absent: BTreeSet<String>,
+    /// Why it is not all of the copy.
+    incomplete: Option<String>,
 }
 
 impl Archive {
     /// Reads the archive at `path`: tar, plain or packed with gzip, bzip2, xz or zstd. Only a host in the
-    /// folder `within` of the archive counts; empty for any.
+    /// folder `within` of the archive counts; empty for any. Of one that is cut short or damaged, what comes before that is the host,
+    /// and what that lacks is unknown ([`Source::incomplete`]).
     ///
-    /// Errors: it cannot be read to its end, or holds no host.
+    /// Errors: it cannot be read, is over a limit, or holds no host.
     pub fn open(path: &Path, within: &str) -> Result<Archive, ArchiveError> {
         #[expect(
             clippy::disallowed_methods,
@@ -111,7 +114,7 @@ impl Archive {
     /// Every host of the archive at `path`, in one reading of it, each with its path in its roots; and whether there were more hosts than
     /// are kept.
     ///
-    /// Errors: it cannot be read to its end, holds no host, or its hosts together take more memory than one may.
+    /// Errors: it cannot be read, holds no host, or its hosts together take more memory than one may.
     pub fn hosts(path: &Path) -> Result<(Vec<Archive>, bool), ArchiveError> {
         #[expect(
             clippy::disallowed_methods,
@@ -123,13 +126,15 @@ impl Archive {
         let file = file.map_err(unreadable)?;
         let size = file.metadata().map_or(0, |it| it.len());
         let limits = move |format, n_read: u64| Limits::of(format, n_read.max(size));
-        let scan = Archive::scanned(&name, file, Scan::of_all(), limits)?;
+        let Scanned { scan, fault } = Archive::scanned(&name, file, Scan::of_all(), limits)?;
         let (trees, is_full) = scan.roots.finish_all();
         if trees.is_empty() {
-            let first = cut(&scan.first.unwrap_or_default());
-            return Err(ArchiveError::NoHost { path: name, within: String::new(), first });
+            return Err(without_host(name, "", scan.first, fault));
         }
-        let archive = |(tree, root): (Tree, String)| Archive::of(tree, vec![whole(&name, &root)]);
+        let incomplete = fault.map(|it| it.sentence());
+        let archive = |(tree, root): (Tree, String)| {
+            Archive::of(tree, vec![whole(&name, &root)], incomplete.clone())
+        };
         Ok((trees.into_iter().map(archive).collect(), is_full))
     }
 
@@ -165,13 +170,13 @@ impl Archive {
         within: &str,
         limits_of: impl Fn(Format, u64) -> Limits + 'static,
     ) -> Result<Archive, ArchiveError> {
-        let scan = Archive::scanned(name, stream, Scan::new(within), limits_of)?;
-        let (tree, roots) = scan.roots.finish().ok_or_else(|| ArchiveError::NoHost {
-            path: name.to_owned(),
-            within: within.to_owned(),
-            first: cut(&scan.first.unwrap_or_default()),
-        })?;
-        Ok(Archive::of(tree, roots.into_iter().map(|it| whole(name, &it)).collect()))
+        let scanned = Archive::scanned(name, stream, Scan::new(within), limits_of)?;
+        let Scanned { scan, fault } = scanned;
+        let Some((tree, roots)) = scan.roots.finish() else {
+            return Err(without_host(name.to_owned(), within, scan.first, fault));
+        };
+        let roots = roots.into_iter().map(|it| whole(name, &it)).collect();
+        Ok(Archive::of(tree, roots, fault.map(|it| it.sentence())))
     }
 
     fn scanned(
@@ -179,31 +184,34 @@ impl Archive {
         stream: impl Read,
         mut scan: Scan,
         limits_of: impl Fn(Format, u64) -> Limits + 'static,
-    ) -> Result<Scan, ArchiveError> {
+    ) -> Result<Scanned, ArchiveError> {
         let path = name.to_owned();
-        match (scan::read(stream, &mut scan, limits_of), &scan.last) {
-            (Err(_), None) => Err(ArchiveError::NotAnArchive { path }),
-            (Err(error), Some(after)) => {
-                Err(ArchiveError::Broken { path, after: cut(after), error })
+        let fault = match (scan::read(stream, &mut scan, limits_of), &scan.last) {
+            (Err(_), None) => return Err(ArchiveError::NotAnArchive { path }),
+            (Err(Fault { error, kind: FaultKind::TooLarge }), Some(after)) => {
+                return Err(ArchiveError::Broken { path, after: cut(after), error });
             }
-            (Ok(()), _) => Ok(scan),
-        }
+            (Err(fault), Some(after)) => Some(FaultAfter { fault, after: cut(after) }),
+            (Ok(()), _) => None,
+        };
+        Ok(Scanned { scan, fault })
     }
 
     /// The supportconfig that was unpacked to `folder`, or to a folder in it.
     pub(super) fn of_texts(folder: &Path) -> Option<Archive> {
         let (tree, root) = supportconfig::in_folder(folder)?;
-        Some(Archive::of(tree, vec![root.display().to_string()]))
+        Some(Archive::of(tree, vec![root.display().to_string()], None))
     }
 
-    fn of(tree: Tree, roots: Vec<String>) -> Archive {
-        let archive = Archive { tree, roots, collector: OnceCell::new(), absent: BTreeSet::new() };
+    fn of(tree: Tree, roots: Vec<String>, incomplete: Option<String>) -> Archive {
+        let (collector, absent) = (OnceCell::new(), BTreeSet::new());
+        let archive = Archive { tree, roots, collector, absent, incomplete };
         let is_tree = ["/proc", "/sys"].iter().any(|it| archive.tree.find(it, true).is_ok());
         match supportconfig::sections(&archive.tree).filter(|_| !is_tree) {
             // Whose it is shows in the texts only.
             Some(Sections { tree, absent }) => {
                 let collector = OnceCell::from(archive.collector());
-                Archive { tree, absent, collector, roots: archive.roots }
+                Archive { tree, absent, collector, ..archive }
             }
             None => archive,
         }
@@ -285,9 +293,60 @@ impl Source for Archive {
     fn roots(&self) -> &[String] {
         &self.roots
     }
+
+    fn incomplete(&self) -> Option<&str> {
+        self.incomplete.as_deref()
+    }
+}
+
+/// What was read of an archive, and what kept the rest from being read.
+struct Scanned {
+    scan: Scan,
+    fault: Option<FaultAfter>,
+}
+
+struct FaultAfter {
+    fault: Fault,
+    /// The last entry that was read.
+    after: String,
+}
+
+impl FaultAfter {
+    /// What is wrong with the archive, without its name.
+    fn sentence(&self) -> String {
+        let FaultAfter { fault: Fault { error, kind }, after } = self;
+        match kind {
+            FaultKind::Cut => format!("it is cut short after its entry {after:?}"),
+            FaultKind::Damaged | FaultKind::TooLarge => format!(
+                "it is damaged after its entry {after:?} ({error}), and what comes before may be wrong too"
+            ),
+        }
+    }
+}
+
+/// Why there is no host in an archive of which this was read.
+fn without_host(
+    path: String,
+    within: &str,
+    first: Option<String>,
+    fault: Option<FaultAfter>,
+) -> ArchiveError {
+    match fault {
+        Some(FaultAfter { fault: Fault { error, .. }, after }) => {
+            ArchiveError::Broken { path, after, error }
+        }
+        None => {
+            let first = cut(&first.unwrap_or_default());
+            ArchiveError::NoHost { path, within: within.to_owned(), first }
+        }
+    }
 }
 
 impl Kept for Archive {
+    fn is_incomplete(&self) -> bool {
+        self.incomplete.is_some()
+    }
+
     fn at(&self, path: &str) -> At {
         match self.tree.find(path, true) {
             Ok(Node::Folder(entries)) => At::Folder { is_empty: entries.is_empty() },

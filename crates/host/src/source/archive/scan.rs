@@ -34,23 +34,81 @@ impl Scan {
     }
 }
 
+/// Why not all of an archive could be read.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) error: io::Error,
+    /// What the archive's reader found.
+    pub(super) kind: FaultKind,
+}
+
+/// What is wrong with an archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FaultKind {
+    /// It ends before its end.
+    Cut,
+    /// Something in it makes no sense, or a checksum differs.
+    Damaged,
+    /// It is over a limit.
+    TooLarge,
+}
+
 /// Reads all of `packed`, compressed or not, into `scan`; `limits_of` a format and the number of packed bytes read.
+///
+/// Errors: it cannot be read to its end. What was read before is in `scan`.
 pub(super) fn read(
     packed: impl Read,
     scan: &mut Scan,
     limits_of: impl Fn(Format, u64) -> Limits + 'static,
-) -> io::Result<()> {
-    let n_read = Rc::new(Cell::new(0));
-    let (format, stream) = unpacked(Counted { inner: packed, n_read: Rc::clone(&n_read) })?;
+) -> Result<(), Fault> {
+    let (n_read, all_read) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(false)));
+    let counted =
+        Counted { inner: packed, n_read: Rc::clone(&n_read), has_ended: Rc::clone(&all_read) };
+    let begun = unpacked(counted);
+    let (format, stream) = begun.map_err(|error| Fault { error, kind: FaultKind::Damaged })?;
     let meter = Rc::new(Meter::new(move || limits_of(format, n_read.get())));
-    let stream = Metered { inner: stream, meter: Rc::clone(&meter) };
-    for entry in tar::Archive::new(stream).entries()? {
+    let mut archive = tar::Archive::new(Metered { inner: stream, meter: Rc::clone(&meter) });
+    let read = entries(&mut archive, scan, &meter).and_then(|()| match scan.last {
+        // Of nothing there is no end.
+        None => Ok(()),
+        Some(_) => end(archive, &meter),
+    });
+    read.map_err(|error| {
+        let is_cut =
+            || error.kind() == io::ErrorKind::UnexpectedEof || meter.has_ended() || all_read.get();
+        let kind = match () {
+            () if meter.is_exceeded() => FaultKind::TooLarge,
+            () if is_cut() => FaultKind::Cut,
+            () => FaultKind::Damaged,
+        };
+        Fault { error, kind }
+    })
+}
+
+/// Reads what is behind the last entry: the mark of the end, and the checksums of the compression, which come after that.
+fn end(archive: tar::Archive<Metered<impl Read>>, meter: &Meter) -> io::Result<()> {
+    /// Tools fill the last record up with zeros: 10 KiB in GNU tar, where nothing else is asked of it.
+    const LONGEST_END: u64 = 1 << 20;
+    if meter.has_ended() {
+        let error = "it has no mark of its end";
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, error));
+    }
+    meter.begin_entry(LONGEST_END);
+    io::copy(&mut archive.into_inner().take(LONGEST_END), &mut io::sink()).map(drop)
+}
+
+fn entries(
+    archive: &mut tar::Archive<Metered<impl Read>>,
+    scan: &mut Scan,
+    meter: &Meter,
+) -> io::Result<()> {
+    for entry in archive.entries()? {
         let mut entry = entry?;
         // The size of a sparse file is that with its holes, which the stream does not hold.
         let is_sparse = entry.header().entry_type().is_gnu_sparse();
         meter.begin_entry(if is_sparse { entry.header().entry_size()? } else { entry.size() });
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-        keep(&name, &mut entry, &mut scan.roots, &meter)?;
+        keep(&name, &mut entry, &mut scan.roots, meter)?;
         scan.first.get_or_insert_with(|| name.clone());
         scan.last = Some(name);
     }
@@ -66,11 +124,13 @@ pub(super) fn files(
     each: &mut dyn FnMut(&str, Vec<u8>),
 ) -> io::Result<(Option<String>, u64)> {
     let n_read = Rc::new(Cell::new(0));
-    let (format, stream) = unpacked(Counted { inner: packed, n_read: Rc::clone(&n_read) })?;
+    let counted = Counted { inner: packed, n_read: Rc::clone(&n_read), has_ended: Rc::default() };
+    let (format, stream) = unpacked(counted)?;
     let meter = Rc::new(Meter::new(move || limits_of(format, n_read.get())));
     let stream = Metered { inner: stream, meter: Rc::clone(&meter) };
     let (mut first, mut n_left_out) = (None, 0);
-    for entry in tar::Archive::new(stream).entries()? {
+    let mut archive = tar::Archive::new(stream);
+    for entry in archive.entries()? {
         let mut entry = entry?;
         let is_file = entry.header().entry_type().is_file();
         let size = entry.size();
@@ -91,6 +151,9 @@ pub(super) fn files(
             entry.read_to_end(&mut bytes)?;
             each(&name, bytes);
         }
+    }
+    if first.is_some() {
+        end(archive, &meter)?;
     }
     Ok((first, n_left_out))
 }
@@ -116,7 +179,7 @@ fn keep(
     if roots.memory() > limits.memory {
         let memory = mebibytes(limits.memory as u64);
         let what = format!("holds files of a host that take more than {memory} of memory");
-        return Err(io::Error::other(too_large(&what)));
+        return Err(meter.exceeded(too_large(&what)));
     }
     let node = if is_folder {
         Node::Folder(Folder::new())

@@ -137,15 +137,124 @@ fn an_archive_without_a_host_says_what_it_holds() {
 }
 
 #[test]
-fn what_is_no_archive_or_is_cut_short_is_an_error() {
-    let tar = tar_of(&["sys/a=1", "sys/b=2"]);
+fn what_is_no_archive_or_is_cut_short_before_a_host_is_an_error() {
+    let tar = tar_of(&["a=1", "sys/a=1", "sys/b=2"]);
     assert!(
         error(b"fullclock capture 1\n").starts_with("a.tar is neither a folder nor a tar archive")
     );
     assert!(error(&[0x41; 2000]).contains("nor a tar archive"));
-    assert!(error(&tar[..1100]).starts_with("a.tar is damaged, cut short or too large after"));
-    let error = error(&tar[..513]);
-    assert!(error.contains("nor a tar archive") || error.contains("cut short"), "{error}");
+    for length in [513, 1024, 1100] {
+        let error = error(&tar[..length]);
+        assert!(error.starts_with("a.tar is damaged, cut short or too large after"), "{error}");
+    }
+}
+
+/// Of a driver's object everything was copied: what a whole copy of it lacks is absent. The last file is longer than a block.
+const OBJECT: [&str; 6] = [
+    "sys/devices/system/cpu/possible=0-3",
+    "sys/devices/system/cpu/present=0-3",
+    "sys/devices/system/cpu/offline=",
+    "sys/devices/system/cpu/kernel_max=8191",
+    "sys/devices/system/cpu/uevent=",
+    "sys/devices/system/cpu/online=0-3",
+];
+/// A file that this object has on some kernels.
+const LACKED: &str = "/sys/devices/system/cpu/nohz_full";
+
+fn packed(text: &[u8]) -> [(&'static str, Vec<u8>); 4] {
+    use std::io::Write as _;
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(text).unwrap();
+    let mut bzip2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    bzip2.write_all(text).unwrap();
+    let mut xz = liblzma::write::XzEncoder::new(Vec::new(), 1);
+    xz.write_all(text).unwrap();
+    let level = ruzstd::encoding::CompressionLevel::Uncompressed;
+    let zstd = ruzstd::encoding::compress_to_vec(text, level);
+    let all = [gzip.finish().unwrap(), bzip2.finish().unwrap(), xz.finish().unwrap(), zstd];
+    let mut names = ["gzip", "bzip2", "xz", "zstd"].into_iter();
+    all.map(|it| (names.next().unwrap(), it))
+}
+
+#[test]
+fn an_archive_that_is_cut_anywhere_says_so_and_proves_nothing_absent() {
+    let tar = tar_of(&OBJECT);
+    let whole = Archive::read("a.tar", &*tar, "").unwrap();
+    assert_eq!(whole.incomplete(), None);
+    assert_eq!(whole.read(LACKED), Err(Missing::absent(LACKED)));
+    // A header, its content, between two entries, and before the mark of the end.
+    let end = tar.len() - 1024;
+    for length in [1024, 1025, 1500, 1536, 2048, end - 512, end - 1, end] {
+        let host = Archive::read("a.tar", &tar[..length], "").unwrap();
+        let why = host.incomplete().unwrap_or_else(|| panic!("nothing said of {length} bytes"));
+        assert!(
+            why.starts_with("it is cut short after its entry \"sys/devices/system/cpu/"),
+            "{why}"
+        );
+        assert_eq!(host.read(LACKED), Err(Missing::not_collected(LACKED)), "{length}");
+        let possible = "/sys/devices/system/cpu/possible";
+        assert_eq!(host.read(possible), Ok(b"0-3".to_vec()), "{length}");
+    }
+    // One block of zeros is a mark.
+    assert_eq!(Archive::read("a.tar", &tar[..end + 512], "").unwrap().incomplete(), None);
+}
+
+#[test]
+fn an_archive_that_is_packed_and_cut_is_known_by_what_was_unpacked() {
+    for (format, packed) in packed(&tar_of(&OBJECT)) {
+        let whole = Archive::read("a", &*packed, "").unwrap();
+        assert_eq!((format, whole.incomplete()), (format, None));
+        let (mut n_hosts, mut n_errors) = (0, 0);
+        for length in 0..packed.len() {
+            match Archive::read("a", &packed[..length], "") {
+                Ok(host) => {
+                    let why = host.incomplete().unwrap_or_else(|| panic!("{format}: {length}"));
+                    assert!(why.starts_with("it is cut short after "), "{format} {length}: {why}");
+                    assert_eq!(host.read(LACKED), Err(Missing::not_collected(LACKED)));
+                    n_hosts += 1;
+                }
+                Err(_) => n_errors += 1,
+            }
+        }
+        // A block of zstd is unpacked as a whole, and the only one here is all there is.
+        let is_block = format == "zstd";
+        assert!(n_errors > 0 && (n_hosts > 0 || is_block), "{format}: {n_hosts}, {n_errors}");
+    }
+}
+
+#[test]
+fn an_archive_that_is_damaged_says_so_and_proves_nothing_absent() {
+    // Of plain tar only the headers have a checksum.
+    let mut tar = tar_of(&OBJECT);
+    tar[2048 + 3] ^= 1;
+    let host = Archive::read("a.tar", &*tar, "").unwrap();
+    let why = host.incomplete().unwrap();
+    assert!(why.starts_with("it is damaged after its entry \"sys/devices/system/cpu/"), "{why}");
+    assert!(why.ends_with(", and what comes before may be wrong too"), "{why}");
+    assert_eq!(host.read(LACKED), Err(Missing::not_collected(LACKED)));
+    // The checksum of everything comes last.
+    let [(_, mut gzip), ..] = packed(&tar_of(&OBJECT));
+    let crc = gzip.len() - 8;
+    gzip[crc] ^= 1;
+    let host = Archive::read("a.tar.gz", &*gzip, "").unwrap();
+    let why = host.incomplete().unwrap();
+    assert!(why.contains("damaged") && why.contains("checksum"), "{why}");
+}
+
+#[test]
+fn every_host_of_an_archive_that_is_cut_lacks_what_is_unknown() {
+    let entries: Vec<String> =
+        ["a", "b"].iter().flat_map(|node| OBJECT.map(|it| format!("nodes/{node}/{it}"))).collect();
+    let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
+    let tar = tar_of(&entries);
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    std::io::Write::write_all(&mut file, &tar[..tar.len() - 2048]).unwrap();
+    let (hosts, _) = Archive::hosts(file.path()).unwrap();
+    assert_eq!(hosts.len(), 2);
+    for host in hosts {
+        assert!(host.incomplete().is_some());
+        assert_eq!(host.read(LACKED), Err(Missing::not_collected(LACKED)));
+    }
 }
 
 /// What an archive of `entries` gives within `limits`.

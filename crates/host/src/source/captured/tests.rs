@@ -54,6 +54,35 @@ fn a_file_of_a_capture_is_no_longer_than_its_kind() {
 }
 
 #[test]
+fn a_capture_that_is_cut_anywhere_says_so_and_proves_nothing_absent() {
+    let folder = "/sys/devices/system/cpu/cpufreq";
+    let mut answers = crate::Answers::default();
+    answers.file("/sys/a", "1\n2\n");
+    answers.file(&format!("{folder}/"), "policy0\n");
+    answers.file("/sys/z", "3\n");
+    let text = answers.capture(Origin::Capture, &crate::Identity::default());
+    let lacked = format!("{folder}/policy1");
+    let whole = Captured::parse(&text).unwrap();
+    assert_eq!((whole.incomplete(), whole.list(&lacked)), (None, Err(Missing::absent(&*lacked))));
+    assert_eq!(whole.read("end"), Err(Missing::not_collected("end")));
+    let by_hand = format!("{text}//- /sys/b\n4\n");
+    assert_eq!(Captured::parse(&by_hand).unwrap().incomplete(), None);
+    let (promised, end) = (text.find("\n//- ").unwrap(), text.len() - 1);
+    for length in promised..end {
+        let cut = Captured::parse(&text[..length]).unwrap();
+        assert!(cut.incomplete().is_some(), "{length}");
+        assert_eq!(cut.list(&lacked), Err(Missing::not_collected(&*lacked)), "{length}");
+        // An answer is there as a whole, or not at all.
+        for (path, content) in [("/sys/a", "1\n2\n"), ("/sys/z", "3\n")] {
+            let there = cut.read(path);
+            let unknown = Err(Missing::not_collected(path));
+            assert!(there == unknown || there == Ok(content.into()), "{length}: {there:?}");
+        }
+    }
+    assert_eq!(Captured::parse(&text[..end]).unwrap().incomplete(), None);
+}
+
+#[test]
 fn what_was_never_asked_is_not_absent() {
     assert_eq!(capture().read("/sys/new"), Err(Missing::not_collected("/sys/new")));
     assert_eq!(capture().msr(1, 0x19a), Err(Missing::not_collected("/dev/cpu/1/msr 0x19a")));
