@@ -48,6 +48,7 @@ pub mod settings;
 pub mod severity;
 pub mod spans;
 pub mod spin;
+pub mod terms;
 pub mod tick;
 pub mod totals;
 pub mod watch;
