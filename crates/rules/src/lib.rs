@@ -53,6 +53,7 @@ pub mod tick;
 pub mod totals;
 pub mod watch;
 mod work;
+pub mod writers;
 
 mod amd_limits;
 pub mod boot_edit;
