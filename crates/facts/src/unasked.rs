@@ -55,6 +55,7 @@ impl HostView {
             delivered: Delivered {
                 looks: no_cpu("a look at APERF and MPERF"),
                 feedback: no_cpu("feedback_ctrs"),
+                worked: None,
             },
             cooling: none("cooling devices"),
             thermal_zones: none("thermal zones"),

@@ -7,7 +7,7 @@ use crate::cpu::delivered::Excursions;
 use crate::cpu::throttling::Throttling;
 use crate::power::plr;
 use crate::quantity::short_span;
-use crate::{CpuSet, PerCpu};
+use crate::{CpuSet, Hertz, PerCpu};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -45,12 +45,21 @@ pub struct Watched {
     pub excursions: PerCpu<Excursions>,
     /// The log of performance limits when it began.
     pub plr: plr::Domains,
+    /// Every clock that the kernel showed of a CPU, in order, where no counter tells the clock.
+    pub clocks: BTreeMap<u32, Vec<Hertz>>,
 }
 
 impl Watched {
     /// Whether this was watched.
     pub fn has(&self, sight: Sight) -> bool {
         self.sights.contains(&sight)
+    }
+
+    /// The middle one of the clocks that the kernel showed of a CPU; `None` where it showed none.
+    pub fn clock(&self, cpu: u32) -> Option<Hertz> {
+        let mut clocks = self.clocks.get(&cpu)?.clone();
+        clocks.sort_unstable();
+        clocks.get(clocks.len() / 2).copied()
     }
 
     /// "in the 2 s that were looked at".
@@ -72,6 +81,8 @@ pub struct Cost {
     pub n_readings: usize,
     /// So many registers that count are read twice; each reading interrupts the CPU that is asked.
     pub n_counts: usize,
+    /// So many times the clocks that the kernel shows are read, where no counter tells them.
+    pub n_samples: usize,
     /// So many cores, packages and policies have files that are read twice.
     pub n_files: usize,
     /// CPUs that are kept free of interruptions, and of which no register is read.

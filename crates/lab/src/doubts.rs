@@ -5,7 +5,7 @@
 use crate::compare::Measure;
 use crate::doubt::{Doubt, Raised};
 use crate::experiment;
-use crate::other_load::{Taken, busiest};
+use crate::other_load::Taken;
 use crate::record::{Arm, Record};
 use crate::stats::{LEAST_BATCHES, LEAST_BLOCKS, Sample, median, shift};
 use crate::trial::{Trial, TrialContext};
@@ -110,16 +110,15 @@ fn clocks(side: &Side<'_>) -> Vec<f64> {
 }
 
 fn stolen(side: &Side<'_>) -> Option<Doubt> {
-    let Taken { stolen_ns, of_ns, .. } = Taken::of(side.arm, &side.trials);
-    let share = stolen_ns / of_ns.max(1.0);
+    let share = Taken::of(side.arm, &side.trials).stolen();
     (share >= TAKEN).then_some(Doubt::Stolen { share })
 }
 
 fn other_load(side: &Side<'_>) -> Option<Doubt> {
-    let Taken { by_tasks_ns, of_ns, .. } = Taken::of(side.arm, &side.trials);
-    let share = by_tasks_ns / of_ns.max(1.0);
+    let taken = Taken::of(side.arm, &side.trials);
+    let share = taken.by_tasks();
     (share >= TAKEN).then(|| {
-        let by = busiest(&side.trials, TAKEN);
+        let by = taken.busiest(TAKEN);
         let is_command = side.arm.workload == COMMAND && side.arm.settings.server.is_none();
         let server = by.iter().find_map(|it| product_named(&it.name)).filter(|_| is_command);
         Doubt::OtherLoad { share, by, server: server.map(str::to_owned) }

@@ -7,18 +7,21 @@ use crate::trial::{Outcome, Trial, TrialContext};
 use crate::workloads::find;
 use std::collections::BTreeMap;
 
+/// The loss to the hypervisor.
+const STOLEN: &str = "stolen";
+
 /// The losses to other tasks.
 const BY_TASKS: [&str; 2] = ["other-tasks", "kernel-threads"];
 
-/// What others took of the CPUs, and of how much time.
-#[derive(Clone, Copy, Default)]
+/// What others took of the CPUs, and of how much time. A part is never more than the whole: both are of the same time and the same CPUs.
+#[derive(Clone, Default)]
 pub(crate) struct Taken {
     /// By the hypervisor.
-    pub(crate) stolen_ns: f64,
-    /// By other tasks and kernel threads.
-    pub(crate) by_tasks_ns: f64,
+    stolen_ns: f64,
+    /// By other tasks and kernel threads, by name; what has no name is under the empty one.
+    by_tasks_ns: BTreeMap<String, f64>,
     /// Of so much time.
-    pub(crate) of_ns: f64,
+    of_ns: f64,
 }
 
 impl Taken {
@@ -34,55 +37,71 @@ impl Taken {
 
     fn of_window(around: &TrialContext) -> Taken {
         let window_ns = around.window_ns as f64;
-        let by = |losses: &[&str]| {
-            let lines = around.ledger.iter().filter(|it| losses.contains(&it.loss));
-            window_ns * lines.filter_map(|it| it.share.value().copied()).sum::<f64>()
-        };
-        Taken { stolen_ns: by(&["stolen"]), by_tasks_ns: by(&BY_TASKS), of_ns: window_ns }
+        let mut taken = Taken { of_ns: window_ns, ..Taken::default() };
+        for line in around.ledger.iter() {
+            let Some(share) = line.share.value() else { continue };
+            if line.loss == STOLEN {
+                taken.stolen_ns += window_ns * share;
+            } else if BY_TASKS.contains(&line.loss) {
+                *taken.by_tasks_ns.entry(line.part.to_owned()).or_default() += window_ns * share;
+            }
+        }
+        taken.at_most(window_ns)
     }
 
-    /// What of it was taken from the trial itself: at most the time for which it was kept from its CPU, by either in proportion.
+    /// What of it was taken from the trial itself: at most the time for which it was kept from its CPU, by each in proportion.
     fn within(self, arm: &Arm, trial: &Trial) -> Option<Taken> {
         let of_ns = *trial.outcome.elapsed_ns.value()? as f64;
         let most_ns = kept_from_cpu(arm, trial)? * of_ns;
-        let part = (most_ns / (self.stolen_ns + self.by_tasks_ns).max(1.0)).min(1.0);
-        Some(Taken {
-            stolen_ns: part * self.stolen_ns,
-            by_tasks_ns: part * self.by_tasks_ns,
-            of_ns,
-        })
+        Some(Taken { of_ns, ..self.at_most(most_ns) })
     }
-}
 
-/// Who took most of what others took, over the windows of all trials, by name; none that took less than `least`.
-pub(crate) fn busiest(trials: &[&Trial], least: f64) -> Vec<LoadOf> {
-    const MOST: usize = 3;
-    let mut sums: BTreeMap<String, f64> = BTreeMap::new();
-    let mut of_ns = 0.0;
-    for around in trials.iter().filter_map(|it| it.surroundings.value()) {
-        let window_ns = around.window_ns as f64;
-        of_ns += window_ns;
-        let lines = around.ledger.iter().filter(|it| BY_TASKS.contains(&it.loss));
-        for line in lines.filter(|it| !it.part.is_empty()) {
-            if let Some(share) = line.share.value() {
-                *sums.entry(line.part.to_owned()).or_default() += window_ns * share;
-            }
-        }
+    /// The same where all of it together is no more than that.
+    fn at_most(mut self, most_ns: f64) -> Taken {
+        let part = (most_ns / (self.stolen_ns + self.all_tasks_ns()).max(1.0)).min(1.0);
+        self.stolen_ns *= part;
+        self.by_tasks_ns.values_mut().for_each(|it| *it *= part);
+        self
     }
-    let share = |(name, ns): (String, f64)| LoadOf { name, share: ns / of_ns.max(1.0) };
-    let mut found: Vec<LoadOf> =
-        sums.into_iter().map(share).filter(|it| it.share >= least).collect();
-    found.sort_by(|a, b| b.share.total_cmp(&a.share));
-    found.truncate(MOST);
-    found
+
+    fn all_tasks_ns(&self) -> f64 {
+        self.by_tasks_ns.values().sum()
+    }
+
+    /// The share of the time that the hypervisor took.
+    pub(crate) fn stolen(&self) -> f64 {
+        self.stolen_ns / self.of_ns.max(1.0)
+    }
+
+    /// The share of the time that other tasks and kernel threads took.
+    pub(crate) fn by_tasks(&self) -> f64 {
+        self.all_tasks_ns() / self.of_ns.max(1.0)
+    }
+
+    /// Who took most of that, by name; none that took less than `least`.
+    pub(crate) fn busiest(&self, least: f64) -> Vec<LoadOf> {
+        const MOST: usize = 3;
+        let named = self.by_tasks_ns.iter().filter(|(name, _)| !name.is_empty());
+        let load = |(name, ns): (&String, &f64)| LoadOf {
+            name: name.clone(),
+            share: ns / self.of_ns.max(1.0),
+        };
+        let mut found: Vec<LoadOf> = named.map(load).filter(|it| it.share >= least).collect();
+        found.sort_by(|a, b| b.share.total_cmp(&a.share));
+        found.truncate(MOST);
+        found
+    }
 }
 
 impl std::iter::Sum for Taken {
     fn sum<I: Iterator<Item = Taken>>(each: I) -> Taken {
-        each.fold(Taken::default(), |sum, it| Taken {
-            stolen_ns: sum.stolen_ns + it.stolen_ns,
-            by_tasks_ns: sum.by_tasks_ns + it.by_tasks_ns,
-            of_ns: sum.of_ns + it.of_ns,
+        each.fold(Taken::default(), |mut sum, it| {
+            sum.stolen_ns += it.stolen_ns;
+            sum.of_ns += it.of_ns;
+            for (name, ns) in it.by_tasks_ns {
+                *sum.by_tasks_ns.entry(name).or_default() += ns;
+            }
+            sum
         })
     }
 }
@@ -129,27 +148,63 @@ mod tests {
         );
     }
 
-    /// A steady record of one arm whose ledgers have a quarter of their windows stolen and one taken by kernel threads.
-    fn taken(workload: &str, window_ns: u64, on_cpu: f64) -> [f64; 2] {
-        let line = |loss: &str| Share {
+    /// What was taken of a steady record of one arm whose ledgers have a quarter of their windows stolen, and two eighths taken by kernel threads.
+    fn recorded(workload: &str, window_ns: u64, on_cpu: f64) -> Taken {
+        let line = |loss: &str, part: &str, share: f64| Share {
             loss: loss.to_owned(),
-            part: String::new(),
-            share: Known::Value(0.25),
+            part: part.to_owned(),
+            share: Known::Value(share),
         };
         let mut record = moment(1.0, 2.5e9, 0.003);
         workload.clone_into(&mut record.arms[0].workload);
         for trial in &mut record.trials {
             let elapsed_ns = *trial.outcome.elapsed_ns.value().unwrap() as f64;
             trial.outcome.cpu_ns = Known::Value((on_cpu * elapsed_ns) as u64);
+            let threads = ["kworker/0:1", ""].map(|it| line("kernel-threads", it, 0.125));
+            let others = [line("stolen", "", 0.25), line("useful", "", 0.5)];
             trial.surroundings = Known::Value(TrialContext {
                 window_ns,
-                ledger: vec![line("stolen"), line("kernel-threads"), line("useful")].into(),
+                ledger: others.into_iter().chain(threads).collect::<Vec<_>>().into(),
                 ..TrialContext::default()
             });
         }
         let trials: Vec<&Trial> = record.trials.iter().collect();
-        let Taken { stolen_ns, by_tasks_ns, of_ns } = Taken::of(&record.arms[0], &trials);
-        [stolen_ns, by_tasks_ns].map(|it| (1e3 * it / of_ns).round() / 1e3)
+        Taken::of(&record.arms[0], &trials)
+    }
+
+    fn taken(workload: &str, window_ns: u64, on_cpu: f64) -> [f64; 2] {
+        let taken = recorded(workload, window_ns, on_cpu);
+        [taken.stolen(), taken.by_tasks()].map(|it| (1e3 * it).round() / 1e3)
+    }
+
+    #[test]
+    fn what_one_task_took_is_no_more_than_what_all_of_them_took() {
+        let second = 1_000_000_000;
+        // The windows of the ledgers are much longer than the trials, and others worked in between.
+        for on_cpu in [0.99, 0.9, 0.5, 0.0] {
+            let taken = recorded("cpu-loop", 2 * second, on_cpu);
+            let by = taken.busiest(0.0);
+            assert_eq!(by.len(), 1);
+            let half = by[0].share / taken.by_tasks();
+            assert!((half - 0.5).abs() < 1e-9, "{by:?} of {}", taken.by_tasks());
+        }
+        assert!(recorded("cpu-loop", 2 * second, 1.0).busiest(0.001).is_empty());
+    }
+
+    #[test]
+    fn shares_of_a_window_that_add_up_to_more_than_the_window_are_made_to_fit() {
+        let line = |loss: &str, share: f64| Share {
+            loss: loss.to_owned(),
+            part: "gzip".to_owned(),
+            share: Known::Value(share),
+        };
+        let around = TrialContext {
+            window_ns: 500_000_000,
+            ledger: vec![line("other-tasks", 1.6), line("stolen", 0.4)].into(),
+            ..TrialContext::default()
+        };
+        let taken = Taken::of_window(&around);
+        assert!((taken.by_tasks() - 0.8).abs() < 1e-9 && (taken.stolen() - 0.2).abs() < 1e-9);
     }
 
     #[test]

@@ -227,11 +227,11 @@ fn item_of_chain(chain: &Chain<'_>) -> Item {
     let message = |it: &Finding| Block::paragraph(format!("{}{}", on(it), it.message));
     let mut body: Vec<Block> = findings().map(message).collect();
     if let Some(who) = who(chain) {
-        body.push(Block::labelled("who", format!("{who}, by {}", chain.mechanism())));
+        body.push(Block::labelled("who", who));
     }
     for (candidate, label) in chain.candidates.iter().zip(once_then_nothing("perhaps")) {
         let because = because(candidate);
-        body.push(Block::labelled(label, format!("{}: {because}", candidate.part.name)));
+        body.push(Block::labelled(label, format!("{}: {because}", candidate.name())));
     }
     seen(&mut body, findings());
     let costly = findings().filter(|it| it.cost.is_some()).last();

@@ -14,11 +14,13 @@ const MOST_NAMED: usize = 3;
 
 /// The chain in two or three sentences.
 pub fn sentences(chain: &Chain<'_>) -> String {
-    let scope = chain.cpus().map_or(String::new(), |it| format!(" on {it}"));
+    let scope = chain.cpus().map_or(String::new(), |it| format!(" on {}", named(&it.to_string())));
     let whole = match (chain.loss(), chain.moment()) {
         // That a cause was there at some time does not say that it took all that it can.
         (Some(loss), moment) if moment == Moment::Now || chain.cause().is_none() => {
-            format!("{}{scope}{}", lost_of(chain.of(), loss, moment, chain.acts()), cause(chain))
+            // A sign is the loss itself, and not what may cause one.
+            let is_lost = chain.acts() || chain.cause().is_none();
+            format!("{}{scope}{}", lost_of(chain.of(), loss, moment, is_lost), cause(chain))
         }
         _ => without_loss(chain, &scope),
     };
@@ -28,14 +30,56 @@ pub fn sentences(chain: &Chain<'_>) -> String {
     }
 }
 
+/// The CPUs as an audit names them; where there is one, that it is one of one goes without saying.
+fn named(cpus: &str) -> &str {
+    cpus.strip_suffix(" (1 of 1)").unwrap_or(cpus)
+}
+
+/// Who holds something: a party, or a program that did it or may have.
+#[derive(Clone, Copy)]
+struct Holder<'a> {
+    party: Option<Party>,
+    program: Option<&'a str>,
+    is_certain: bool,
+}
+
+impl<'a> Holder<'a> {
+    fn of(chain: &Chain<'a>) -> Holder<'a> {
+        let (party, program) = (chain.party(), chain.program());
+        Holder { party, program, is_certain: chain.is_certain() }
+    }
+
+    /// Who acts by a mechanism; `None` where the mechanism is all that there is to name.
+    fn actor(&self) -> Option<String> {
+        match (self.party, self.program) {
+            (_, Some(program)) if self.is_certain => Some(program.to_owned()),
+            (_, Some(program)) => Some(format!("probably {program}")),
+            (Some(Party::Firmware), None) => Some("firmware".to_owned()),
+            (Some(Party::Program), None) => Some("a program".to_owned()),
+            (Some(party @ (Party::ManagementController | Party::Hypervisor)), None) => {
+                Some(format!("the {}", party.name()))
+            }
+            (Some(Party::OperatingSystem | Party::Physics) | None, None) => None,
+        }
+    }
+
+    /// The mechanism where nobody acts by it: a setting of Linux is one.
+    fn itself(&self, mechanism: &str) -> String {
+        match self.party {
+            Some(Party::OperatingSystem) => format!("{mechanism}, a Linux setting,"),
+            _ => mechanism.to_owned(),
+        }
+    }
+}
+
 /// What a result has kept of a chain, as the audit of that moment said it, without what to do and without a stop.
 pub fn recorded(held: &Held) -> String {
     let part = held.findings.first().and_then(|it| part_of(it));
-    let named = || Lost::ALL.into_iter().find(|it| it.name() == held.lost);
-    let of = part.map(|it| it.of).or_else(named).unwrap_or(Lost::Clock);
-    let scope = held.cpus.as_ref().map_or(String::new(), |it| format!(" on {it}"));
+    let by_name = || Lost::ALL.into_iter().find(|it| it.name() == held.lost);
+    let of = part.map(|it| it.of).or_else(by_name).unwrap_or(Lost::Clock);
+    let scope = held.cpus.as_ref().map_or(String::new(), |it| format!(" on {}", named(it)));
     let party = Party::ALL.into_iter().find(|it| Some(it.name()) == held.party.as_deref());
-    let who = party.map(|it| who_of(it, held.program.as_deref()));
+    let holder = Holder { party, program: held.program.as_deref(), is_certain: false };
     let acts = part.is_some_and(|it| it.acts);
     let moment = if held.since_boot { Moment::SinceBoot } else { Moment::Now };
     let bounds = [Bound::Measured, Bound::AtLeast, Bound::AtMost];
@@ -44,18 +88,11 @@ pub fn recorded(held: &Held) -> String {
     match (&held.mechanism, loss) {
         (Some(mechanism), Some(loss)) if !held.since_boot => {
             let lost = lost_of(of, loss, moment, acts);
-            format!("{lost}{scope}: {}", caused(of, who.as_deref(), mechanism))
+            format!("{lost}{scope}: {}", caused(of, holder, mechanism))
         }
-        (Some(mechanism), _) => {
-            let (does, behind) = does(of, moment, acts);
-            let what = what_of(of);
-            capital(&match who {
-                Some(who) => format!("{who} {does} {what}{behind}{scope}, by {mechanism}"),
-                None => format!("{mechanism} {does} {what}{behind}{scope}"),
-            })
-        }
+        (Some(mechanism), _) => doing(of, holder, mechanism, (moment, acts), &scope),
         (None, Some(loss)) => {
-            format!("{}{scope}, and the cause is unknown", lost_of(of, loss, moment, acts))
+            format!("{}{scope}, and the cause is unknown", lost_of(of, loss, moment, true))
         }
         (None, None) => {
             let sign = held.sign.as_deref().unwrap_or_else(|| what_of(of));
@@ -67,10 +104,6 @@ pub fn recorded(held: &Held) -> String {
 
 fn is_time(of: Lost) -> bool {
     matches!(of, Lost::Time | Lost::OneCpu)
-}
-
-fn what(chain: &Chain<'_>) -> &'static str {
-    what_of(chain.of())
 }
 
 fn what_of(lost: Lost) -> &'static str {
@@ -102,31 +135,42 @@ fn cause(chain: &Chain<'_>) -> String {
     if chain.cause().is_none() {
         return unexplained(chain);
     }
-    let who = who(chain);
-    let of_whom = if who.is_none() { of_whom(chain) } else { "" };
-    format!(": {}{of_whom}", caused(chain.of(), who.as_deref(), chain.mechanism()))
+    format!(": {}{}", caused(chain.of(), Holder::of(chain), chain.mechanism()), of_whom(chain))
 }
 
 /// Who takes what is lost, by what.
-fn caused(of: Lost, who: Option<&str>, mechanism: &str) -> String {
+fn caused(of: Lost, holder: Holder<'_>, mechanism: &str) -> String {
     let takes = if is_time(of) { "takes it" } else { "holds it down" };
-    match who {
+    match holder.actor() {
         Some(who) => format!("{who} {takes} by {mechanism}"),
-        None => format!("{mechanism} {takes}"),
+        None => format!("{} {takes}", holder.itself(mechanism)),
     }
 }
 
 /// The chain where no share is known, or a log alone shows it.
 fn without_loss(chain: &Chain<'_>, scope: &str) -> String {
-    let (what, mechanism) = (what(chain), chain.mechanism());
+    let mechanism = chain.mechanism();
     if chain.cause().is_none() {
         return capital(&format!("{mechanism}{scope}{}", unexplained(chain)));
     }
-    let (does, behind) = does(chain.of(), chain.moment(), chain.acts());
-    match who(chain) {
-        Some(who) => capital(&format!("{who} {does} {what}{behind}{scope}, by {mechanism}")),
-        None => capital(&format!("{mechanism} {does} {what}{behind}{scope}{}", of_whom(chain))),
-    }
+    let moment = (chain.moment(), chain.acts());
+    doing(chain.of(), Holder::of(chain), mechanism, moment, scope) + &of_whom(chain)
+}
+
+/// Who does what to what is lost, by what: "Firmware can hold the clock down on all 4 CPUs, by bios_limit".
+fn doing(
+    of: Lost,
+    holder: Holder<'_>,
+    mechanism: &str,
+    (moment, acts): (Moment, bool),
+    scope: &str,
+) -> String {
+    let (does, behind) = does(of, moment, acts);
+    let what = what_of(of);
+    capital(&match holder.actor() {
+        Some(who) => format!("{who} {does} {what}{behind}{scope}, by {mechanism}"),
+        None => format!("{} {does} {what}{behind}{scope}", holder.itself(mechanism)),
+    })
 }
 
 /// What a cause does to what is lost: the words before that, and those behind it.
@@ -145,23 +189,25 @@ fn does(of: Lost, moment: Moment, acts: bool) -> (String, String) {
     }
 }
 
-/// That the party is unknown, of what somebody set.
-fn of_whom(chain: &Chain<'_>) -> &'static str {
-    if chain.is_set_by_unknown() { "; whose it is, is unknown" } else { "" }
+/// That it is unknown who set what somebody set.
+fn of_whom(chain: &Chain<'_>) -> String {
+    if chain.is_set_by_unknown() {
+        return "; who set it is unknown".to_owned();
+    }
+    if chain.is_unwritten() {
+        return "; no known tuner runs here that writes it".to_owned();
+    }
+    String::new()
 }
 
-/// The party, with the program's name: that it runs here is known, not that it wrote the setting.
+/// Who holds it and by what, for a line of its own; `None` where that is unknown.
 pub fn who(chain: &Chain<'_>) -> Option<String> {
-    chain.party().map(|party| who_of(party, chain.program()))
-}
-
-fn who_of(party: Party, program: Option<&str>) -> String {
-    match (party, program) {
-        (_, Some(program)) => format!("probably {program}"),
-        (Party::Physics, None) => "the hardware".to_owned(),
-        (Party::Firmware, None) => "firmware".to_owned(),
-        (Party::Program, None) => "a program".to_owned(),
-        (party, None) => format!("the {}", party.name()),
+    let (holder, mechanism) = (Holder::of(chain), chain.mechanism());
+    match (holder.actor(), chain.party()) {
+        (Some(who), _) => Some(format!("{who}, by {mechanism}")),
+        (None, Some(Party::OperatingSystem)) => Some(format!("a Linux setting: {mechanism}")),
+        (None, Some(party)) => Some(format!("{}: {mechanism}", party.name())),
+        (None, None) => None,
     }
 }
 
@@ -172,12 +218,13 @@ fn unexplained(chain: &Chain<'_>) -> String {
             .to_owned();
     }
     let mut names: Vec<&str> =
-        chain.candidates.iter().take(MOST_NAMED).map(|it| it.part.name).collect();
-    let n_more = chain.candidates.len().saturating_sub(MOST_NAMED);
-    let more = format!("{n_more} more below");
-    names.extend((n_more > 0).then_some(&*more));
+        chain.candidates.iter().take(MOST_NAMED).map(Candidate::name).collect();
     names.push("firmware");
-    format!(", and the cause is unknown: it may be {}", listed(&names, "or"))
+    let more = match chain.candidates.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        n => format!(" ({n} more below)"),
+    };
+    format!(", and the cause is unknown: it may be {}{more}", listed(&names, "or"))
 }
 
 /// What to do, as a sentence without its stop.
@@ -188,13 +235,22 @@ fn to_do(chain: &Chain<'_>) -> Option<String> {
         return chain.action().map(capital);
     }
     let apply = format!("`fullclock apply {}` fixes it until the next boot", apply.join(" "));
-    // Firmware sets it again.
-    let lasting = chain.party().filter(|it| *it == Party::Firmware).and_then(|_| chain.action());
+    // Firmware sets it again; and what the finding says is more than what is usual for its check.
+    let of_finding = cause.finding.held.action.as_deref();
+    let of_firmware =
+        chain.party().filter(|it| *it == Party::Firmware).and_then(|_| chain.action());
+    let lasting = of_finding.or(of_firmware);
     Some(lasting.map_or(apply.clone(), |action| format!("{apply}; {action}")))
 }
 
-/// What tells the candidates apart.
+/// What tells the candidates apart; where there is none, where to look outside of Linux.
 fn next_look(chain: &Chain<'_>) -> Option<String> {
+    if chain.candidates.is_empty() {
+        return Some(
+            "Look in the log of the firmware or the management controller, and update the firmware"
+                .to_owned(),
+        );
+    }
     chain.candidates.iter().find_map(distinguished).map(|it| format!("To find out: {it}"))
 }
 

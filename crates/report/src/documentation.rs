@@ -12,17 +12,22 @@ pub fn entries() -> impl Iterator<Item = Entry> {
 /// else those that the word stands for, the most likely one first.
 pub fn find(word: &str) -> Vec<Entry> {
     let word = word.trim().trim_end_matches([':', ',', '.']).to_lowercase();
-    let id = word.replace(['_', ' '], "-");
+    let id = word.trim_end_matches('#').replace(['_', ' '], "-");
     let named: Vec<Entry> = entries().filter(|entry| entry.id == id).collect();
-    if !named.is_empty() {
+    // A term says what a word stands for; what is about that comes after it.
+    if named.iter().any(|it| it.list != TERM) {
         return named;
     }
     let of_column = METRICS.iter().filter(|it| it.column.to_lowercase() == word).map(|it| it.id);
     let synonyms = SYNONYMS.iter().filter(|(words, _)| words.contains(&&*word));
     let of_column = of_column.chain(residency_of(&word));
     let ids: Vec<&str> = of_column.chain(synonyms.flat_map(|(_, ids)| *ids).copied()).collect();
-    ids.iter().flat_map(|id| entries().filter(move |entry| entry.id == *id)).collect()
+    let about = ids.iter().flat_map(|id| entries().filter(move |entry| entry.id == *id));
+    named.into_iter().chain(about.filter(|it| it.list != TERM)).collect()
 }
+
+/// The list of words.
+const TERM: &str = "term";
 
 /// The metric of a column of residencies, which turbostat has for every state: `CPU%c6`, `Pkg%pc2`.
 fn residency_of(word: &str) -> Option<&'static str> {
@@ -41,6 +46,9 @@ const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&["hwp", "speed shift", "epp"], &["energy-performance-preference", "power-saving-bias"]),
     (&["epb", "x86_energy_perf_policy"], &["energy-perf-bias", "power-saving-bias"]),
     (&["prochot", "prochot#"], &["prochot-asserted", "bd-prochot"]),
+    (&["chtc", "ppt", "hsmp", "apml"], &["capped-frequency", "prochot-asserted"]),
+    (&["pbf", "sst-bf", "sst-tf", "sst-cp", "sst-pp"], &["speed-select-profile"]),
+    (&["elc"], &["uncore-capped"]),
     (&["bd prochot"], &["bd-prochot", "prochot-asserted"]),
     (&["hpet", "acpi_pm", "tsc", "kvm-clock"], &["slow-clocksource", "clocksource"]),
     (&["kipmi0", "kipmid"], &["kipmid-busy", "kipmid-max-busy", "ipmi-without-interrupt"]),
@@ -120,8 +128,10 @@ mod tests {
     #[test]
     fn words_that_people_type_lead_to_what_they_are_about() {
         assert_eq!(found("Bzy_MHz"), ["busy-mhz"]);
-        assert_eq!(found("HWP"), ["energy-performance-preference", "power-saving-bias"]);
-        assert_eq!(found("PROCHOT"), ["prochot-asserted", "bd-prochot"]);
+        assert_eq!(found("HWP"), ["hwp", "energy-performance-preference", "power-saving-bias"]);
+        assert_eq!(found("PROCHOT#"), ["prochot", "prochot-asserted", "bd-prochot"]);
+        assert_eq!(found("PLR"), ["plr"]);
+        assert_eq!(found("SMI"), ["smi", "smi"]);
         assert_eq!(found("hpet")[0], "slow-clocksource");
         assert_eq!(found("kipmi0:")[0], "kipmid-busy");
         assert_eq!(found("Slow_Governor"), ["slow-governor"]);
@@ -134,7 +144,8 @@ mod tests {
         for (words, ids) in SYNONYMS {
             for word in *words {
                 assert_eq!(*word, word.to_lowercase());
-                assert!(!entries().any(|it| it.id == *word), "{word} is an id");
+                let is_id = entries().any(|it| it.id == *word && it.list != TERM);
+                assert!(!is_id, "{word} is an id");
             }
             for id in *ids {
                 assert!(entries().any(|it| it.id == *id), "{id}");

@@ -19,6 +19,10 @@ pub fn cost(cost: &Cost) -> String {
             parts.push(format!("{} {times}", counted(n as u64, "register")));
         }
     }
+    if cost.n_samples > 0 {
+        let times = counted(cost.n_samples as u64, "time");
+        parts.push(format!("the clocks that the kernel shows {times}"));
+    }
     if cost.n_files > 0 {
         let other = if parts.is_empty() { "counter" } else { "other counter" };
         parts.push(format!("{} twice", counted(cost.n_files as u64, other)));
@@ -51,6 +55,7 @@ mod tests {
             n_registers: 9,
             n_readings: 21,
             n_counts: 1,
+            n_samples: 0,
             n_files: 10,
             left_alone: CpuSet::parse_list("2-3").unwrap(),
         };
@@ -63,6 +68,11 @@ mod tests {
         assert_eq!(
             cost(&counts),
             "looks for 2 s: reads 2 registers twice; each reading of a counter of the clock or a register interrupts its CPU"
+        );
+        let samples = Cost { time: Duration::from_secs(2), n_samples: 10, ..Cost::default() };
+        assert_eq!(
+            cost(&samples),
+            "looks for 2 s: reads the clocks that the kernel shows 10 times"
         );
         let none = Cost { time: Duration::from_millis(50), ..Cost::default() };
         assert_eq!(cost(&none), "no counter here shows more in a look: --look adds nothing");

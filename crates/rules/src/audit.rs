@@ -5,6 +5,7 @@ use crate::check::Check;
 use crate::checks::{CHECKS, kernel_log, known_fault};
 use crate::config::Ignored;
 use crate::finding::Finding;
+use crate::prochot;
 use facts::{HostView, Missing};
 
 /// What the checks said, each with its check, in the order of the list.
@@ -21,6 +22,8 @@ pub struct Audit {
     pub not_applicable: Vec<(&'static Check, Missing)>,
     /// Checks that found nothing.
     pub clean: Vec<&'static Check>,
+    /// Ids of checks, unknown ones among them, whose fault is known not to act at the moment.
+    pub absent_now: Vec<&'static str>,
 }
 
 /// A finding that the site has decided about.
@@ -70,6 +73,7 @@ pub fn audit(host: &HostView) -> Audit {
         unknown: Vec::new(),
         not_applicable: Vec::new(),
         clean: Vec::new(),
+        absent_now: prochot::absent_now(host),
     };
     for &check in CHECKS {
         let verdict = if check.id == kernel_log::CHECK.id {

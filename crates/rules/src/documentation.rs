@@ -6,11 +6,12 @@ use crate::checks::CHECKS;
 use crate::losses::LOSSES;
 use crate::metrics::METRICS;
 use crate::settings::SETTINGS;
+use crate::terms::terms;
 use std::borrow::Cow;
 
 /// What one entry of a list says of itself.
 pub struct Entry {
-    /// What it is one of: `check`, `metric`, `ledger line`, `setting`, `advisory`, `workload`.
+    /// What it is one of: `check`, `metric`, `ledger line`, `setting`, `advisory`, `term`, `workload`.
     pub list: &'static str,
     /// Its id, which no other entry of its list has.
     pub id: &'static str,
@@ -64,6 +65,12 @@ pub const PAGES: &[Page] = &[
                   how a site adds its own.\n",
         list: "advisory",
     },
+    Page {
+        file: "terms.md",
+        opening: "# Terms\n\nWhat the abbreviations in findings stand for, and who holds what they name. Made from the list of terms by `cargo xtask docs`; \
+                  `fullclock explain WORD` shows the same.\n",
+        list: "term",
+    },
 ];
 
 /// Every entry of every list, in display order.
@@ -103,7 +110,14 @@ pub fn entries() -> impl Iterator<Item = Entry> {
         doc: Cow::Owned(of_advisory(it)),
         references: &[],
     });
-    checks.chain(metrics).chain(losses).chain(settings).chain(advisories)
+    let terms = terms().map(|it| Entry {
+        list: "term",
+        id: it.id,
+        title: it.meaning,
+        doc: Cow::Borrowed(it.about),
+        references: it.references,
+    });
+    checks.chain(metrics).chain(losses).chain(settings).chain(advisories).chain(terms)
 }
 
 fn of_advisory(advisory: &Advisory) -> String {

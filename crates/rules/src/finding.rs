@@ -40,8 +40,12 @@ pub struct Finding {
 pub struct Held {
     /// Whose it is, where the evidence says more than the check's [part](crate::diagnosis::parts) does.
     pub by: Option<Party>,
-    /// The program, by name and number: `thermald (900)`.
+    /// The program, by name and number: `thermald (900)`; several where each may be the one.
     pub program: Option<String>,
+    /// Whether it is certain that the program did it, and not only that it may have.
+    pub is_certain: bool,
+    /// Whether no program is known here that may have written the setting.
+    pub is_unwritten: bool,
     /// The mechanism in a few words that follow "by", where they say more than the check's part does.
     pub name: Option<String>,
     /// What to do, in the imperative, where that differs from what the check's part says.
@@ -297,6 +301,20 @@ impl Finding {
     pub(crate) fn held_by_program(mut self, program: impl Into<String>) -> Finding {
         self.held.program = Some(program.into());
         self.held_by(Party::Program)
+    }
+
+    /// Says that it is certain which program does it.
+    #[must_use]
+    pub(crate) fn certainly(mut self) -> Finding {
+        self.held.is_certain = true;
+        self
+    }
+
+    /// Says that no program is known here that may have written the setting.
+    #[must_use]
+    pub(crate) fn without_writer(mut self) -> Finding {
+        self.held.is_unwritten = true;
+        self
     }
 
     /// Names the mechanism in a few words that follow "by".

@@ -48,10 +48,12 @@ pub mod settings;
 pub mod severity;
 pub mod spans;
 pub mod spin;
+pub mod terms;
 pub mod tick;
 pub mod totals;
 pub mod watch;
 mod work;
+pub mod writers;
 
 mod amd_limits;
 pub mod boot_edit;

@@ -24,13 +24,15 @@ pub struct Lost {
     are_many: bool,
     /// Whether more may be lost.
     is_least: bool,
+    /// Whether less may be lost.
+    is_most: bool,
     deviations: Vec<&'static Deviation>,
 }
 
 impl Lost {
     /// This share of the capacity of each CPU concerned, 0 to 1.
     pub(crate) fn of(share: f64, are_many: bool) -> Lost {
-        Lost { share, are_many, is_least: false, deviations: Vec::new() }
+        Lost { share, are_many, is_least: false, is_most: false, deviations: Vec::new() }
     }
 
     /// What is lost where this share of the clock is left, 0 to 1.
@@ -55,6 +57,17 @@ impl Lost {
     #[must_use]
     pub(crate) fn at_least_if(self, is_least: bool) -> Lost {
         Lost { is_least, ..self }
+    }
+
+    /// The same where less may be lost.
+    #[must_use]
+    pub(crate) fn at_most_if(self, is_most: bool) -> Lost {
+        Lost { is_most, ..self }
+    }
+
+    /// Whether less may be lost.
+    pub fn is_most(&self) -> bool {
+        self.is_most
     }
 
     /// Whether more may be lost.

@@ -7,17 +7,20 @@
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::msr::intel::{PACKAGE_THERM_STATUS, THERM_STATUS};
 use facts::msr::limit_reasons::{Kind, Layout};
-use facts::msr::thermal_status::{Cause, POWER_LIMIT, PROCHOT};
+use facts::msr::thermal_status::{CRITICAL, Cause, POWER_LIMIT, PROCHOT, TOO_HOT};
 use facts::msr::{Register, Scope};
 use facts::{CpuSet, Elsewhere, Fact, HostView, Missing};
+use std::collections::BTreeSet;
 
-/// What is looked for.
+/// What is looked for. IA32_THERM_STATUS and IA32_PACKAGE_THERM_STATUS have bits 2, 10, and 0 and 4 for it (SDM vol. 4, table 2-2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// Another device pulls PROCHOT#.
     Prochot,
     /// The processor's own power limit holds the clock down.
     PowerLimit,
+    /// The processor or a voltage regulator is too hot.
+    Heat,
 }
 
 /// A register of one CPU, which may speak for a core or a package.
@@ -165,21 +168,95 @@ impl Signal {
 
     /// What a register's value says of it, on this processor; `None` where that register does not tell.
     pub fn state(self, info: &CpuInfo, register: &Register, value: u64) -> Option<State> {
-        let (cause, kind): (Cause, Kind) = match self {
-            Signal::Prochot => (PROCHOT, Kind::Prochot),
-            Signal::PowerLimit => (POWER_LIMIT, Kind::Power),
+        let (causes, kind): (&[Cause], Kind) = match self {
+            Signal::Prochot => (&[PROCHOT], Kind::Prochot),
+            Signal::PowerLimit => (&[POWER_LIMIT], Kind::Power),
+            Signal::Heat => (&[TOO_HOT, CRITICAL], Kind::Heat),
         };
         match Layout::of(info).filter(|it| it.register.address == register.address) {
             Some(layout) => Some(State {
                 is_active: layout.active(value).any(|it| it.kind == kind),
                 was_logged: layout.logged(value).any(|it| it.kind == kind),
             }),
-            None => cause.exists(info).then(|| State {
-                is_active: cause.is_active(value),
-                was_logged: cause.was_logged(value),
+            None => causes.iter().all(|it| it.exists(info)).then(|| State {
+                is_active: causes.iter().any(|it| it.is_active(value)),
+                was_logged: causes.iter().any(|it| it.was_logged(value)),
             }),
         }
     }
+
+    /// Whether no register says that it holds the clock down at the moment, and the thermal status of all cores or of all packages was read.
+    /// What is only in a log may have been at any time.
+    fn is_absent_now(self, host: &HostView) -> bool {
+        let (Ok(places), Ok(info)) = (places(host), &host.cpuinfo) else { return false };
+        let state = |(place, value): &(Place, u64)| self.state(info, place.register, *value);
+        let is_whole = |register: &Register| {
+            let values = host.msrs.of(register);
+            let is_read =
+                values.is_ok_and(|it| it.known().next().is_some() && it.all_known().is_ok());
+            is_read && self.state(info, register, 0).is_some()
+        };
+        let are_whole = [&THERM_STATUS, &PACKAGE_THERM_STATUS].into_iter().any(is_whole);
+        are_whole && !places.read.iter().filter_map(state).any(|it| it.is_active)
+    }
+}
+
+/// The checks whose fault the registers rule out for the moment of reading: it may have been earlier, which a log or a count says.
+pub(crate) fn absent_now(host: &HostView) -> Vec<&'static str> {
+    let of = [
+        (Signal::Prochot, "prochot-asserted"),
+        (Signal::Heat, "thermal-throttling"),
+        (Signal::PowerLimit, "power-limit-reached"),
+    ];
+    of.into_iter().filter(|(signal, _)| signal.is_absent_now(host)).map(|it| it.1).collect()
+}
+
+/// A signal that holds the clock down.
+pub(crate) struct Held {
+    /// In words that can follow "is held down by", those of limit reasons where there are any.
+    pub(crate) names: Vec<&'static str>,
+    /// The CPUs that the registers speak for.
+    pub(crate) cpus: CpuSet,
+    /// In how many of how many readings, of the register that showed it most; (1, 1) where nobody looked.
+    pub(crate) readings: (usize, usize),
+    /// The first value of each register that shows it.
+    pub(crate) evidence: Vec<(String, u64)>,
+}
+
+/// The power limits that hold the clock down when the host is read, or in a look; `None` where none does, or no register tells.
+pub(crate) fn power_held(host: &HostView) -> Option<Held> {
+    let (Ok(places), Ok(info)) = (places(host), &host.cpuinfo) else { return None };
+    let mut held =
+        Held { names: Vec::new(), cpus: CpuSet::default(), readings: (0, 1), evidence: Vec::new() };
+    let mut told: BTreeSet<u32> = BTreeSet::new();
+    let is_active = |register: &Register, value: u64| {
+        Signal::PowerLimit.state(info, register, value).is_some_and(|it| it.is_active)
+    };
+    for (place, first) in &places.read {
+        let register = place.register;
+        let watched = host.watched.as_ref().map(|it| &it.registers);
+        let sharing = cpus(host, place);
+        let mut later = sharing.iter().filter_map(|it| watched?.get(&(register.address, *it)));
+        let later = later.next().map_or(&[][..], Vec::as_slice);
+        let active = |it: &u64| is_active(register, *it);
+        let values = || std::iter::once(*first).chain(later.iter().copied());
+        let Some(shown) = values().find(active) else { continue };
+        held.readings = held.readings.max((values().filter(active).count(), values().count()));
+        held.cpus.extend(sharing);
+        if told.insert(register.address) {
+            held.evidence.push((register.path(place.cpu), shown));
+        }
+        if let Some(layout) = Layout::of(info).filter(|it| it.register.address == register.address)
+        {
+            let reasons = layout.active(shown).filter(|it| it.kind == Kind::Power);
+            held.names.extend(reasons.map(|it| it.name));
+        }
+    }
+    held.names.dedup();
+    if held.names.is_empty() {
+        held.names.push(POWER_LIMIT.name);
+    }
+    (!held.evidence.is_empty()).then_some(held)
 }
 
 #[cfg(test)]
@@ -233,6 +310,28 @@ mod tests {
         assert_eq!(since(&with(8), &with(12)), (true, false, true));
         // What was not read before has no past.
         assert_eq!(since(&[], &with(8)), (false, false, false));
+    }
+
+    #[test]
+    fn a_register_without_an_active_bit_rules_out_what_it_would_say_and_one_that_was_not_read_nothing()
+     {
+        let absent = |registers: &[(&str, &str)]| {
+            let lines =
+                registers.iter().map(|(place, value)| format!("//- /dev/cpu/{place}\n{value}\n"));
+            absent_now(&host_of(&(XEON.to_owned() + &lines.collect::<String>())))
+        };
+        let all = ["prochot-asserted", "thermal-throttling", "power-limit-reached"];
+        // The cores alone, or the package alone.
+        assert_eq!(absent(&[("0/msr 0x19c", "0x0"), ("1/msr 0x19c", "0x0")]), all);
+        assert_eq!(absent(&[("0/msr 0x1b1", "0x0")]), all);
+        // A log says nothing of the moment.
+        assert_eq!(absent(&[("0/msr 0x1b1", "0x88450a0a")]), all);
+        assert_eq!(absent(&[("0/msr 0x1b1", "0x88450004")]), all[1..]);
+        assert_eq!(absent(&[("0/msr 0x1b1", "0x88450010")]), [all[0], all[2]]);
+        assert_eq!(absent(&[("0/msr 0x1b1", "0x88450400")]), all[..2]);
+        // One core of two, and none.
+        assert!(absent(&[("0/msr 0x19c", "0x0"), ("1/msr 0x19c", "!denied")]).is_empty());
+        assert!(absent(&[]).is_empty());
     }
 
     #[test]

@@ -101,6 +101,106 @@ fn every_metric_says_what_it_is_in_a_heading_a_title_and_a_text() {
     }
 }
 
+/// Names, units, errors and words in capitals that are no abbreviations of something to explain.
+const NAMES: &[&str] = &[
+    "ABI",
+    "AMD",
+    "ANALYZE",
+    "AWS",
+    "CPU",
+    "CPUs",
+    "EAGAIN",
+    "EBUSY",
+    "EC2",
+    "EIO",
+    "EPYC",
+    "EPYCs",
+    "EXPLAIN",
+    "FIRST",
+    "GB",
+    "GOMAXPROCS",
+    "HPE",
+    "IBM",
+    "ID",
+    "IEEE",
+    "LKML",
+    "MB",
+    "ODA",
+    "OTP",
+    "PATCH",
+    "PID",
+    "POWER",
+    "RHEL",
+    "SLES",
+    "SUSE",
+    "VMware",
+];
+
+#[test]
+fn every_abbreviation_that_a_check_uses_is_explained() {
+    let mut files = files_of("checks");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    files.extend(["diagnosis/parts.rs", "plr.rs"].map(|it| source.join(it)));
+    files.push(source.join("../../facts/src/msr/limit_reasons.rs"));
+    let is_explained = |word: &str| {
+        let one = word.trim_end_matches('s');
+        NAMES.contains(&word) || rules::terms::terms().any(|it| it.word == word || it.word == one)
+    };
+    let mut unknown: Vec<String> = Vec::new();
+    for file in files.iter().filter(|it| stem(it) != "tests") {
+        let text = read(file);
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for word in literals(code).iter().flat_map(|it| abbreviations(it)) {
+            if !is_explained(&word) {
+                unknown.push(format!("{word} ({})", stem(file)));
+            }
+        }
+    }
+    unknown.sort();
+    unknown.dedup();
+    assert!(unknown.is_empty(), "no terms in src/terms: {}", unknown.join(", "));
+}
+
+/// The literal strings of some code, without what is code, a path or an address in them.
+fn literals(code: &str) -> Vec<String> {
+    let is_code = |it: &&str| !it.trim_start().starts_with("//");
+    let code: Vec<&str> = code.lines().filter(is_code).collect();
+    let code = code.join("\n").replace("\\\"", "'").replace("'\"'", "");
+    let strings = code.split('"').skip(1).step_by(2);
+    // In a text every second part is between backticks.
+    let prose = |it: &str| it.split('`').step_by(2).collect::<Vec<_>>().join(" ");
+    strings.filter(|it| !it.starts_with("http")).map(prose).collect()
+}
+
+/// Words of two and more capitals; not those that are part of a path, a name of the code or a model.
+fn abbreviations(text: &str) -> Vec<String> {
+    let is_separator = |it: char| it.is_whitespace() || "()[],;:.'\"=".contains(it);
+    let words = text.split(is_separator).map(|it| it.trim_end_matches('-'));
+    let is_short = |it: &&str| {
+        let capitals = it.chars().filter(char::is_ascii_uppercase).count();
+        let digits = it.chars().filter(char::is_ascii_digit).count();
+        let begins = it.chars().next().is_some_and(|it| it.is_ascii_uppercase());
+        let known = |it: char| it.is_ascii_alphanumeric() || it == '-' || it == '#';
+        let lower = it.trim_end_matches('s').chars().any(|it| it.is_ascii_lowercase());
+        begins && capitals > 1 && digits < 3 && !lower && it.chars().all(known)
+    };
+    words.filter(is_short).map(str::to_owned).collect()
+}
+
+#[test]
+fn an_abbreviation_is_found_in_prose_and_not_in_paths_and_code() {
+    let found =
+        |text: &str| literals(text).iter().flat_map(|it| abbreviations(it)).collect::<Vec<_>>();
+    assert_eq!(
+        found(r#"x = "limited by the OCC (see SST-BF), PROCHOT#";"#),
+        ["OCC", "SST-BF", "PROCHOT#"]
+    );
+    assert!(
+        found(r#"y = "`MAX_FREQ` /dev/cpu/MSR MSR_UNCORE E5-2680 MT41686 Xeon"; // NOT"#)
+            .is_empty()
+    );
+}
+
 #[test]
 fn no_two_entries_of_a_list_share_an_id() {
     let mut ids: Vec<(&str, &str)> =

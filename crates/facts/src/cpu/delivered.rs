@@ -6,6 +6,7 @@
 //! section 8.4.6.1, "Performance Counters" and "Performance Limited Register"; drivers/cpufreq/cppc_cpufreq.c for its file (Linux 7.0).
 
 use crate::parse::{Expected, trimmed};
+use crate::system::cpu_times::Worked;
 use crate::{Fact, Hertz, Missing, PerCpu};
 use std::time::Duration;
 
@@ -20,6 +21,8 @@ pub struct Delivered {
     pub looks: PerCpu<Look>,
     /// The feedback counters of CPPC, of the first CPU of each policy.
     pub feedback: PerCpu<Feedback>,
+    /// How much each CPU worked meanwhile, whatever counters there are; `None` where nobody looked.
+    pub worked: Option<Worked>,
 }
 
 /// The counters of one CPU over a look.

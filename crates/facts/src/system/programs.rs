@@ -23,18 +23,34 @@ pub struct Tuners {
 pub struct BootUnit {
     /// `cpupower.service`.
     pub name: &'static str,
-    /// Where its link leads; absent where it is not enabled.
+    /// Where its link leads, or the name of the link; absent where it is not enabled.
     pub target: Fact<String>,
 }
 
 /// cpupower.service is tools/power/cpupower of Linux (Fedora, RHEL and Arch have one of their own). ondemand.service is Ubuntu's, up to 20.04
 /// and enabled by default: its script set-cpufreq, which is part of Ubuntu's package systemd, chooses ondemand or powersave late in the boot.
-pub const BOOT_UNITS: [&str; 2] = ["cpupower.service", "ondemand.service"];
+/// cpufrequtils of Debian and Ubuntu has a script in /etc/init.d, which systemd runs, too.
+pub const BOOT_UNITS: [&str; 3] = ["cpupower.service", "ondemand.service", CPUFREQUTILS];
+
+/// The one of them that is a script, which a link `S01cpufrequtils` (update-rc.d(8)) enables.
+pub const CPUFREQUTILS: &str = "cpufrequtils";
 
 impl BootUnit {
-    /// The link by which systemctl(1) enables the unit with this name.
-    pub fn link(name: &str) -> String {
-        format!("/etc/systemd/system/multi-user.target.wants/{name}")
+    /// Where scripts are enabled for a boot to several users.
+    pub const SCRIPTS: &str = "/etc/rc2.d";
+
+    /// The link by which systemctl(1) enables the unit with this name, or the folder of links to scripts.
+    pub fn place(name: &str) -> String {
+        match name {
+            CPUFREQUTILS => BootUnit::SCRIPTS.to_owned(),
+            name => format!("/etc/systemd/system/multi-user.target.wants/{name}"),
+        }
+    }
+
+    /// Whether a link in [`BootUnit::SCRIPTS`] enables the script with this name: `S`, two digits and its name (sysvinit, init-d-script(5)).
+    pub fn is_enabled_by(script: &str, link: &str) -> bool {
+        let order = link.strip_prefix('S').and_then(|it| it.strip_suffix(script));
+        order.is_some_and(|it| it.len() == 2 && it.bytes().all(|it| it.is_ascii_digit()))
     }
 }
 
@@ -130,6 +146,23 @@ const PERFORMANCE_PROFILES: &[&str] = &[
     "cpu-partitioning",
 ];
 
+/// TuneD's other profiles, as it ships them (profiles/*/tuned.conf). None of all these limits a clock or switches turbo off.
+const OTHER_PROFILES: &[&str] = &[
+    "balanced",
+    "balanced-battery",
+    "powersave",
+    "desktop",
+    "default",
+    "server-powersave",
+    "laptop-ac-powersave",
+    "laptop-battery-powersave",
+    "optimize-serial-console",
+    "intel-sst",
+    "atomic-host",
+    "atomic-guest",
+    "cpu-partitioning-powersave",
+];
+
 impl Tuners {
     /// The running tuners, each with the process or folder that shows it.
     pub fn running(&self, processes: &[Process]) -> Vec<Running> {
@@ -146,6 +179,13 @@ impl Tuners {
             running.push(Running { tuner: TLP, pid: None, source: "/run/tlp".to_owned() });
         }
         running
+    }
+
+    /// Whether TuneD's profiles are known, and all of them are those that it ships.
+    pub fn has_shipped_profile(&self) -> bool {
+        let is_shipped =
+            |it: &String| is_performance_profile(it) || OTHER_PROFILES.contains(&it.as_str());
+        self.tuned_profile.as_ref().is_ok_and(|it| !it.is_empty() && it.iter().all(is_shipped))
     }
 
     /// The active TuneD profile that sets the governor `performance`, if it is the last one: later profiles override
@@ -226,6 +266,13 @@ mod tests {
         assert_eq!(product("ora_lgwr_ORCL"), Some("Oracle"));
         assert_eq!(product("clickhouse-serv"), Some("ClickHouse"));
         assert_eq!([product("psql"), product("mysql"), product("ora_"), product("")], [None; 4]);
+    }
+
+    #[test]
+    fn a_script_of_the_boot_is_enabled_by_a_link_with_two_digits() {
+        let is = |link| BootUnit::is_enabled_by(CPUFREQUTILS, link);
+        assert!(is("S01cpufrequtils") && is("S19cpufrequtils"));
+        assert!(!is("K01cpufrequtils") && !is("S01loadcpufreq") && !is("S1cpufrequtils"));
     }
 
     #[test]

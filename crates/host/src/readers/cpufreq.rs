@@ -5,7 +5,7 @@ use facts::cpu::cpufreq::{Cpufreq, Policy};
 use facts::cpu::pstate::{AmdPstate, IntelPstate, Pstate};
 use facts::cpu::topology::Topology;
 use facts::system::kernel;
-use facts::system::tuners::{BOOT_UNITS, BootUnit, Tuners};
+use facts::system::tuners::{BOOT_UNITS, BootUnit, CPUFREQUTILS, Tuners};
 use facts::{CpuSet, Fact, Hertz, HostView, Missing, Why, parse};
 
 const CPUS: &str = "/sys/devices/system/cpu";
@@ -256,9 +256,20 @@ pub(super) fn read_tuners(source: &dyn Source) -> Tuners {
         tlp_state: source.list("/run/tlp"),
         boot_units: BOOT_UNITS
             .into_iter()
-            .map(|name| BootUnit { name, target: source.link(&BootUnit::link(name)) })
+            .map(|name| BootUnit { name, target: enabled(source, name) })
             .collect(),
     }
+}
+
+/// Where the link of a unit leads, or the link of a script.
+fn enabled(source: &dyn Source, name: &str) -> Fact<String> {
+    let place = BootUnit::place(name);
+    if name != CPUFREQUTILS {
+        return source.link(&place);
+    }
+    let mut links = source.list(&place)?.into_iter();
+    let link = links.find(|it| BootUnit::is_enabled_by(name, it));
+    link.ok_or_else(|| Missing::absent(format!("{place}/S01{name}")))
 }
 
 #[cfg(test)]

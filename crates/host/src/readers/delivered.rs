@@ -8,6 +8,7 @@
 use crate::{Counter, Source};
 use facts::cpu::cpufreq::Policy;
 use facts::cpu::delivered::{Counts, Delivered, Excursions, Feedback, Levels, Look};
+use facts::system::cpu_times::Worked;
 use facts::{CpuSet, Fact, Hertz, HostView, Missing, PerCpu, Why, parse};
 use std::time::Duration;
 
@@ -24,6 +25,7 @@ pub(super) fn read(source: &dyn Source, host: &mut HostView) {
         host.delivered = Delivered {
             looks: [(0, Err(missing.clone()))].into_iter().collect(),
             feedback: [(0, Err(missing.clone()))].into_iter().collect(),
+            worked: None,
         };
         for policy in host.cpufreq.policies.iter_mut().flatten() {
             policy.cpuinfo_cur = Err(missing.clone());
@@ -34,12 +36,34 @@ pub(super) fn read(source: &dyn Source, host: &mut HostView) {
         return;
     }
     let kept_free = kept_free(host);
-    let looks = looks(source, host, &kept_free);
+    let mut meanwhile = Meanwhile { source, worked: None };
+    let looks = looks(&mut meanwhile, host, &kept_free);
     let policies = host.cpufreq.policies.as_deref_mut().unwrap_or_default();
     read_clocks(source, policies);
     let is_seen = looks.known().next().is_some();
-    let feedback = feedback(source, policies, (!is_seen).then_some(&kept_free));
-    host.delivered = Delivered { looks, feedback };
+    let feedback = feedback(&mut meanwhile, policies, (!is_seen).then_some(&kept_free));
+    if meanwhile.worked.is_none() {
+        // Without a counter of the clock the samples of the kernel tell it, of CPUs that work.
+        meanwhile.look(&[]);
+    }
+    host.delivered = Delivered { looks, feedback, worked: meanwhile.worked };
+}
+
+/// Looks at counters, and at how much the CPUs work meanwhile.
+struct Meanwhile<'a> {
+    source: &'a dyn Source,
+    worked: Option<Worked>,
+}
+
+impl Meanwhile<'_> {
+    fn look(&mut self, counters: &[Counter]) -> Vec<Fact<String>> {
+        let mut all = counters.to_vec();
+        all.push(Counter::Times);
+        let mut seen = self.source.look(&all);
+        let times = seen.pop().and_then(Result::ok);
+        self.worked = times.and_then(|it| Worked::parse(&it).ok()).or(self.worked.take());
+        seen
+    }
 }
 
 /// CPUs that are isolated or nohz_full; each of the two may be known without the other.
@@ -50,7 +74,7 @@ pub(super) fn kept_free(host: &HostView) -> CpuSet {
 }
 
 /// Of x86, whose counters the kernel's msr module shows to root.
-fn looks(source: &dyn Source, host: &HostView, kept_free: &CpuSet) -> PerCpu<Look> {
+fn looks(meanwhile: &mut Meanwhile<'_>, host: &HostView, kept_free: &CpuSet) -> PerCpu<Look> {
     let has_counters = host.cpuinfo.as_ref().is_ok_and(|it| it.has("aperfmperf"));
     let online = match &host.topology.online {
         Ok(online) if has_counters => online,
@@ -68,7 +92,7 @@ fn looks(source: &dyn Source, host: &HostView, kept_free: &CpuSet) -> PerCpu<Loo
     };
     let left_alone = online.and(kept_free);
     let left_alone = left_alone.iter().map(|cpu| (cpu, Err(free(Counter::Clocks(cpu).path()))));
-    others.iter().zip(source.look(&counters)).map(look).chain(left_alone).collect()
+    others.iter().zip(meanwhile.look(&counters)).map(look).chain(left_alone).collect()
 }
 
 /// Why the counters of a CPU were not looked at.
@@ -149,10 +173,11 @@ fn by_cppc(source: &dyn Source, policy: &Policy, path: &str) -> Fact<String> {
 
 /// The counters of the first CPU of each policy. They are looked at, but for CPUs that are kept free, where nothing better was seen.
 fn feedback(
-    source: &dyn Source,
+    meanwhile: &mut Meanwhile<'_>,
     policies: &[Policy],
     kept_free: Option<&CpuSet>,
 ) -> PerCpu<Feedback> {
+    let source = meanwhile.source;
     let mut found: Vec<(u32, Fact<Feedback>)> = Vec::new();
     let mut known: Vec<([Option<Hertz>; 2], Fact<Levels>)> = Vec::new();
     for policy in policies {
@@ -191,12 +216,12 @@ fn feedback(
         found.push((cpu, counts.and_then(|counts| Ok(feedback(counts, levels?)))));
     }
     if let Some(kept_free) = kept_free {
-        look_at(source, &mut found, kept_free);
+        look_at(meanwhile, &mut found, kept_free);
     }
     found.into_iter().collect()
 }
 
-fn look_at(source: &dyn Source, found: &mut [(u32, Fact<Feedback>)], kept_free: &CpuSet) {
+fn look_at(meanwhile: &mut Meanwhile<'_>, found: &mut [(u32, Fact<Feedback>)], kept_free: &CpuSet) {
     for (_, it) in found.iter_mut().filter(|(cpu, _)| kept_free.contains(*cpu)) {
         if let Ok(feedback) = it {
             feedback.look = Err(free(feedback.path("feedback_ctrs")));
@@ -206,7 +231,7 @@ fn look_at(source: &dyn Source, found: &mut [(u32, Fact<Feedback>)], kept_free: 
     let known =
         found.iter().filter(|(cpu, _)| is_left(*cpu)).filter_map(|(_, it)| it.as_ref().ok());
     let counters: Vec<Counter> = known.map(|it| Counter::File(it.path("feedback_ctrs"))).collect();
-    let seen = source.look(&counters);
+    let seen = meanwhile.look(&counters);
     let others = found.iter_mut().filter(|(cpu, _)| is_left(*cpu));
     let known = others.filter_map(|(_, it)| it.as_mut().ok());
     for ((feedback, counter), seen) in known.zip(&counters).zip(seen) {
@@ -242,138 +267,4 @@ fn levels(source: &dyn Source, folder: &str) -> Fact<Levels> {
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::{Captured, Recording, view};
-    use facts::cpu::delivered::{Delivered, Excursions};
-    use facts::{Hertz, HostView};
-
-    const CPU: &str = "/sys/devices/system/cpu";
-
-    fn host(cpuinfo: &str, answers: &[(&str, &str)]) -> String {
-        let answers: String =
-            answers.iter().map(|(file, text)| format!("//- {CPU}/{file}\n{text}\n")).collect();
-        format!("//- /proc/cpuinfo\nprocessor : 0\n{cpuinfo}//- {CPU}/online\n0-1\n{answers}")
-    }
-
-    fn seen(text: &str) -> HostView {
-        view(&Captured::excerpt(text).unwrap())
-    }
-
-    const ARM: [(&str, &str); 9] = [
-        ("cpufreq/policy0/affected_cpus", "0"),
-        ("cpufreq/policy0/cpuinfo_cur_freq", "800000"),
-        ("cpufreq/policy1/affected_cpus", "1"),
-        ("cpufreq/policy1/cpuinfo_cur_freq", "900000"),
-        ("cpu0/acpi_cppc/feedback_ctrs", "ref:1000 del:500"),
-        ("cpu0/acpi_cppc/nominal_perf", "30"),
-        ("cpu0/acpi_cppc/reference_perf", "10"),
-        ("cpu0/acpi_cppc/nominal_freq", "3000"),
-        ("cpu1/acpi_cppc/feedback_ctrs", "ref:1000 del:600"),
-    ];
-
-    #[test]
-    fn policies_of_one_range_share_their_levels_and_a_capture_keeps_all_of_it() {
-        let twice = format!(
-            "//- twice {CPU}/cpu0/acpi_cppc/feedback_ctrs\nref:1000 del:500\nref:1010 del:505\n"
-        );
-        let source = Captured::excerpt(&(host("CPU part : 0xd80\n", &ARM) + &twice)).unwrap();
-        let recording = Recording::new(&source);
-        let host = view(&recording);
-        let of = |cpu| host.delivered.feedback.get(cpu).unwrap().as_ref().unwrap();
-        assert_eq!((of(0).since_boot.delivered, of(1).since_boot.delivered), (500, 600));
-        assert_eq!(of(0).look.as_ref().unwrap().delivered, 5);
-        assert!(of(1).look.is_err());
-        assert_eq!((of(1).levels.nominal, of(1).levels.lowest), (30, 0));
-        let clocks =
-            host.cpufreq.policies.as_ref().unwrap().iter().map(|it| it.cpuinfo_cur.clone());
-        assert_eq!(clocks.collect::<Vec<_>>(), [Ok(Hertz(800_000_000)), Ok(Hertz(900_000_000))]);
-        let again = view(&Captured::parse(&recording.capture()).unwrap());
-        assert_eq!((again.delivered, again.cpufreq), (host.delivered, host.cpufreq));
-    }
-
-    #[test]
-    fn the_log_of_the_platform_is_read_of_cppc_cpufreq_alone_and_may_be_unsupported() {
-        let log = |driver: &str, texts: [&str; 2]| {
-            let file = |number: usize| {
-                format!(
-                    "//- {CPU}/cpufreq/policy{number}/affected_cpus\n{number}\n\
-                     //- {CPU}/cpufreq/policy{number}/scaling_driver\n{driver}\n\
-                     //- {CPU}/cpufreq/policy{number}/perf_limited\n{}\n",
-                    texts[number]
-                )
-            };
-            let text = host("CPU part : 0xd4f\n", &[]) + &file(0) + &file(1);
-            let policies = seen(&text).cpufreq.policies.unwrap();
-            policies.into_iter().map(|it| it.perf_limited.map(Excursions::bits)).collect::<Vec<_>>()
-        };
-        assert_eq!(log("cppc_cpufreq", ["0", "3"]), [Ok(0), Ok(3)]);
-        for none in [log("cppc_cpufreq", ["!absent", "1"]), log("amd-pstate-epp", ["1", "1"])] {
-            assert!(none.iter().all(|it| it.as_ref().is_err_and(facts::Missing::is_absence)));
-        }
-        // Each policy has registers of its own.
-        let one = log("cppc_cpufreq", ["<unsupported>", "1"]);
-        assert!(one[0].as_ref().is_err_and(facts::Missing::is_absence) && one[1] == Ok(1));
-        let failed = log("cppc_cpufreq", ["!failed Input/output error (os error 5)", "1"]);
-        assert!(failed[0].as_ref().is_err_and(|it| !it.is_absence()) && failed[1] == Ok(1));
-    }
-
-    #[test]
-    fn x86_is_looked_at_by_its_registers() {
-        let policy = [("cpufreq/policy0/affected_cpus", "0 1")];
-        let look = "//- twice TSC, MPERF and APERF of CPU 1\n0 1 1 1\n50000000 125000001 12500001 5000001\n";
-        let x86 = host("vendor_id : GenuineIntel\nflags : aperfmperf\n", &policy) + look;
-        let Delivered { looks, feedback } = seen(&x86).delivered;
-        assert_eq!(looks.get(1).unwrap().as_ref().unwrap().clock(), Hertz::from_mhz(1000));
-        assert_eq!(looks.get(0).unwrap().as_ref().unwrap_err().reason(), "not-collected");
-        assert!(feedback.all_known().is_err_and(facts::Missing::is_absence));
-        assert!(seen(&x86.replace("aperfmperf", "apic")).delivered.looks.get(1).is_none());
-    }
-
-    #[test]
-    fn a_cpu_that_is_kept_free_is_not_looked_at() {
-        let policy = [("cpufreq/policy0/affected_cpus", "0 1"), ("nohz_full", "1")];
-        let look = |cpu| {
-            format!(
-                "//- twice TSC, MPERF and APERF of CPU {cpu}\n0 1 1 1\n50000000 125000001 12500001 5000001\n"
-            )
-        };
-        let x86 = host("vendor_id : GenuineIntel\nflags : aperfmperf\n", &policy);
-        let source = Captured::excerpt(&(x86 + &look(0) + &look(1))).unwrap();
-        let recording = Recording::new(&source);
-        let looks = view(&recording).delivered.looks;
-        assert!(looks.get(0).unwrap().is_ok());
-        let reason = looks.get(1).unwrap().as_ref().unwrap_err().to_string();
-        assert!(reason.contains("is kept free of interruptions"), "{reason}");
-        assert!(!recording.capture().contains("APERF of CPU 1"));
-        let arm = host("CPU part : 0xd80\n", &ARM) + &format!("//- {CPU}/nohz_full\n1\n");
-        let feedback = seen(&arm).delivered.feedback;
-        assert!(
-            feedback
-                .get(1)
-                .unwrap()
-                .as_ref()
-                .unwrap()
-                .look
-                .as_ref()
-                .unwrap_err()
-                .to_string()
-                .contains("kept free")
-        );
-    }
-
-    #[test]
-    fn a_guest_and_a_host_without_a_driver_are_asked_for_nothing() {
-        let guest = host("vendor_id : GenuineIntel\nflags : aperfmperf hypervisor\n", &ARM);
-        let source = Captured::excerpt(&guest).unwrap();
-        let recording = Recording::new(&source);
-        let host = view(&recording);
-        assert!(host.delivered.feedback.all_known().is_err_and(|it| it.reason() == "hidden"));
-        let capture = recording.capture();
-        assert!(
-            !capture.contains("feedback_ctrs") && !capture.contains("cpuinfo_cur"),
-            "{capture}"
-        );
-        let without = "//- /proc/cpuinfo\nprocessor : 0\n//- /sys/devices/system/cpu/online\n0\n";
-        assert!(seen(without).delivered.looks.all_known().is_err_and(facts::Missing::is_absence));
-    }
-}
+mod tests;

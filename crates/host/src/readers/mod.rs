@@ -22,6 +22,7 @@ mod plr;
 mod power;
 mod processes;
 mod resctrl;
+mod sampled;
 mod scheduler;
 mod speed_select;
 mod thermal;

@@ -4,6 +4,7 @@
 //! interruptions (isolated, nohz_full) are asked for no register.
 
 use super::delivered::{kept_free, parsed, read_log};
+use super::sampled::Sampler;
 use super::{plr, thermal};
 use crate::{Counter, Source, clock};
 use facts::cpu::cpufreq::Policy;
@@ -13,8 +14,9 @@ use facts::cpu::throttling::Throttling;
 use facts::msr::limit_reasons::Layout;
 use facts::msr::{Register, Scope, intel};
 use facts::power::plr::Domains;
+use facts::system::cpu_times::Worked;
 use facts::watched::{Cost, Sight, Watched};
-use facts::{CpuSet, Fact, HostView, PerCpu};
+use facts::{CpuSet, Fact, Hertz, HostView, PerCpu};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -34,6 +36,7 @@ pub struct Watch {
     /// Registers that count, read at both ends.
     counts: Vec<(u32, u32)>,
     n_readings: usize,
+    sampler: Sampler,
     n_files: usize,
     left_alone: CpuSet,
 }
@@ -57,12 +60,15 @@ impl Watch {
         let are_seen = host.delivered.looks.known().next().is_some();
         let clocks = if are_seen { online.minus(&free) } else { CpuSet::default() };
         let known = host.delivered.feedback.known().map(|(cpu, _)| cpu);
-        let feedback = known.filter(|cpu| !are_seen && !free.contains(*cpu)).collect();
+        let feedback: Vec<u32> = known.filter(|cpu| !are_seen && !free.contains(*cpu)).collect();
         let moments = if has(Sight::Signals) { signals(host) } else { Vec::new() };
         let mut counts = Vec::new();
         counts.extend(has(Sight::Smis).then_some(&intel::SMI_COUNT));
         counts.extend(has(Sight::Throttling).then_some(&intel::PKG_PERF_STATUS));
         let n_readings = (time.as_nanos() / EVERY.as_nanos()) as usize;
+        let n_readings = n_readings.clamp(LEAST_READINGS, MOST_READINGS);
+        let are_counted = !clocks.is_empty() || !feedback.is_empty();
+        let sampler = if are_counted { Sampler::none() } else { Sampler::of(host, n_readings) };
         Watch {
             time,
             sights: sights.to_vec(),
@@ -70,7 +76,8 @@ impl Watch {
             feedback,
             moments: places(host, &moments, &free),
             counts: places(host, &counts, &free),
-            n_readings: n_readings.clamp(LEAST_READINGS, MOST_READINGS),
+            n_readings,
+            sampler,
             n_files: n_files(host, sights),
             left_alone: online.and(&free),
         }
@@ -84,6 +91,7 @@ impl Watch {
             n_registers: self.moments.len(),
             n_readings: self.n_readings + 1,
             n_counts: self.counts.len(),
+            n_samples: self.sampler.n_samples(),
             n_files: self.n_files,
             left_alone: self.left_alone.clone(),
         }
@@ -91,7 +99,8 @@ impl Watch {
 
     /// Whether there is nothing to watch, as in a guest that shows no counter.
     pub fn is_empty(&self) -> bool {
-        let no_clock = self.clocks.is_empty() && self.feedback.is_empty();
+        let no_sample = self.sampler.n_samples() == 0;
+        let no_clock = self.clocks.is_empty() && self.feedback.is_empty() && no_sample;
         let no_register = self.moments.is_empty() && self.counts.is_empty();
         no_clock && no_register && self.n_files == 0
     }
@@ -113,14 +122,19 @@ impl Watch {
                 }
             }
         };
+        let mut samples: BTreeMap<u32, Vec<Hertz>> = BTreeMap::new();
         let clocks = self.clocks(source, host);
+        let times = Counter::Times.read(source);
         read(&self.counts);
         let began = clock::raw_ns();
         read(&self.moments);
         let each = self.time / u32::try_from(self.n_readings).unwrap_or(u32::MAX);
-        for _ in 0..self.n_readings {
+        for reading in 1..=self.n_readings {
             let is_ended = wait(each);
             read(&self.moments);
+            if self.sampler.is_due(reading, self.n_readings) {
+                self.sampler.sample(source, &mut samples);
+            }
             if is_ended {
                 break;
             }
@@ -129,6 +143,7 @@ impl Watch {
         read(&self.counts);
         let later = self.clocks(source, host);
         keep_clocks(host, clocks, later);
+        keep_times(host, times, Counter::Times.read(source));
         let last = self.ends(source, host);
         host.throttling = last.throttling;
         host.plr = last.plr;
@@ -140,7 +155,9 @@ impl Watch {
         }
         let sights = self.sights.clone();
         let (throttling, plr) = (first.throttling, first.plr);
-        host.watched = Some(Watched { time, sights, throttling, registers, excursions, plr });
+        let clocks = samples;
+        host.watched =
+            Some(Watched { time, sights, throttling, registers, excursions, plr, clocks });
     }
 
     /// What is not watched stays as it was read.
@@ -209,6 +226,7 @@ fn keep_clocks(host: &mut HostView, first: Vec<Reading>, last: Vec<Reading>) {
                 let rise = text.and_then(|text| parsed(&counter, &text, Counts::parse_rise));
                 of_feedback.insert(path.clone(), rise);
             }
+            Counter::Times => {}
         }
     }
     *looks = kept.into_iter().collect();
@@ -221,6 +239,14 @@ fn keep_clocks(host: &mut HostView, first: Vec<Reading>, last: Vec<Reading>) {
         }
     }
     host.delivered.feedback = all.into_iter().collect();
+}
+
+/// How much the CPUs worked between two readings, in place of what a shorter look told.
+fn keep_times(host: &mut HostView, first: Fact<String>, last: Fact<String>) {
+    let (Ok(first), Ok(last)) = (first, last) else { return };
+    if let Ok(worked) = Worked::parse(&format!("{first}\n{last}\n")) {
+        host.delivered.worked = Some(worked);
+    }
 }
 
 /// Where they were read already, on a CPU that may be interrupted.
@@ -258,141 +284,4 @@ fn n_files(host: &HostView, sights: &[Sight]) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Captured;
-    use facts::ipmi::Question;
-    use facts::{Hertz, Missing, Origin};
-    use std::cell::Cell;
-
-    /// A host that answers as the first text until it was waited for, and as the second from then on.
-    struct Two {
-        texts: [Captured; 2],
-        at: Cell<usize>,
-        n_registers: Cell<usize>,
-    }
-
-    impl Two {
-        fn now(&self) -> &Captured {
-            &self.texts[self.at.get()]
-        }
-    }
-
-    impl Source for Two {
-        fn origin(&self) -> Origin {
-            Origin::Live
-        }
-
-        fn read(&self, path: &str) -> Fact<Vec<u8>> {
-            self.now().read(path)
-        }
-
-        fn list(&self, folder: &str) -> Fact<Vec<String>> {
-            self.now().list(folder)
-        }
-
-        fn link(&self, path: &str) -> Fact<String> {
-            self.now().link(path)
-        }
-
-        fn msr(&self, cpu: u32, register: u32) -> Fact<u64> {
-            self.n_registers.set(self.n_registers.get() + 1);
-            self.now().msr(cpu, register)
-        }
-
-        fn cpuid(&self, leaf: u32, subleaf: u32) -> Fact<[u32; 4]> {
-            self.now().cpuid(leaf, subleaf)
-        }
-
-        fn controller(&self, question: &Question<Vec<u8>>) -> Fact<Vec<u8>> {
-            Err(Missing::absent(question.path()))
-        }
-    }
-
-    const CPU: &str = "/sys/devices/system/cpu";
-
-    /// A Xeon of two cores, of which the second is kept free; its status, throttle count, and counters of the clock.
-    fn xeon(status: &str, count: u32, clocks: [u64; 3]) -> String {
-        let [tsc, mperf, aperf] = clocks;
-        format!(
-            "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 85\nflags : acpi aperfmperf\n\
-             //- {CPU}/online\n0-1\n//- {CPU}/nohz_full\n1\n//- {CPU}/cpufreq/policy0/affected_cpus\n0 1\n\
-             //- {CPU}/cpu0/topology/core_cpus_list\n0\n//- {CPU}/cpu1/topology/core_cpus_list\n1\n\
-             //- {CPU}/cpu0/topology/package_cpus_list\n0-1\n//- /dev/cpu/0/msr 0xce\n0xa0080001800\n\
-             //- /dev/cpu/0/msr 0x19c\n{status}\n//- /dev/cpu/1/msr 0x19c\n{status}\n\
-             //- /dev/cpu/0/msr 0x10\n{tsc:#x}\n//- /dev/cpu/0/msr 0xe7\n{mperf:#x}\n//- /dev/cpu/0/msr 0xe8\n{aperf:#x}\n\
-             //- {CPU}/cpu0/thermal_throttle/core_throttle_count\n{count}\n\
-             //- {CPU}/cpu1/thermal_throttle/core_throttle_count\n0\n\
-             //- {CPU}/cpu0/thermal_throttle/package_throttle_count\n0\n\
-             //- twice TSC, MPERF and APERF of CPU 0\n1 1 1 1\n2 2 2 2\n"
-        )
-    }
-
-    fn two() -> (Two, HostView) {
-        let texts =
-            [xeon("0x88450000", 7, [1000, 1000, 1000]), xeon("0x88450004", 9, [3000, 2000, 1500])];
-        let texts = texts.map(|it| Captured::excerpt(&it).unwrap());
-        // A live machine looks by itself; this one is looked at as a capture of it.
-        let host = crate::view(&texts[0]);
-        (Two { texts, at: Cell::new(0), n_registers: Cell::new(0) }, host)
-    }
-
-    #[test]
-    fn counters_are_read_at_both_ends_and_registers_in_between_and_cpus_kept_free_not_at_all() {
-        let (source, mut host) = two();
-        let sights = [Sight::Throttling, Sight::Signals];
-        let watch = Watch::of(&host, &sights, Duration::from_millis(500));
-        let cost = watch.cost();
-        assert_eq!((cost.n_clocks, cost.n_registers, cost.n_readings), (1, 1, 6));
-        // Of the core that may be interrupted, of the other one, and of their package.
-        assert_eq!((cost.n_counts, cost.n_files), (0, 3));
-        assert_eq!(cost.left_alone.to_string(), "1");
-        watch.run(&source, &mut host, &mut |time| {
-            assert_eq!(time, Duration::from_millis(100));
-            source.at.set(1);
-            false
-        });
-        let watched = host.watched.as_ref().unwrap();
-        let readings = &watched.registers[&(0x19c, 0)];
-        assert_eq!((readings.len(), readings[0], readings[5]), (6, 0x8845_0000, 0x8845_0004));
-        assert!(!watched.registers.contains_key(&(0x19c, 1)));
-        let events = |it: &Throttling| it.cores.get(0).unwrap().as_ref().unwrap().events;
-        assert_eq!((events(&watched.throttling), events(&host.throttling)), (7, 9));
-        let look = host.delivered.looks.get(0).unwrap().as_ref().unwrap();
-        assert_eq!((look.ticks, look.reference, look.cycles), (2000, 1000, 500));
-        assert!(look.clock() > Hertz(0));
-        let kept = host.delivered.looks.get(1).unwrap().as_ref().unwrap_err().to_string();
-        assert!(kept.contains("kept free"), "{kept}");
-    }
-
-    #[test]
-    fn somebody_who_has_seen_enough_ends_it_after_one_more_reading() {
-        let (source, mut host) = two();
-        let watch = Watch::of(&host, &[Sight::Signals], Duration::from_secs(60));
-        assert_eq!(watch.cost().n_readings, 61);
-        let mut n_waits = 0;
-        watch.run(&source, &mut host, &mut |_| {
-            n_waits += 1;
-            n_waits == 2
-        });
-        assert_eq!(host.watched.unwrap().registers[&(0x19c, 0)].len(), 3);
-    }
-
-    #[test]
-    fn a_register_that_counts_is_a_register_of_the_cost() {
-        let text = format!("{}//- /dev/cpu/0/msr 0x34\n0x5\n", xeon("0x0", 0, [1, 1, 1]));
-        let host = crate::view(&Captured::excerpt(&text).unwrap());
-        let cost = Watch::of(&host, &[Sight::Smis], Duration::from_millis(500)).cost();
-        assert_eq!((cost.n_counts, cost.n_registers, cost.n_files), (1, 0, 0));
-    }
-
-    #[test]
-    fn what_is_not_watched_is_not_asked_again() {
-        let (source, mut host) = two();
-        host.delivered.looks = PerCpu::default();
-        let before = host.throttling.clone();
-        source.at.set(1);
-        Watch::of(&host, &[], Duration::from_millis(50)).run(&source, &mut host, &mut |_| false);
-        assert_eq!((source.n_registers.get(), &host.throttling), (0, &before));
-    }
-}
+mod tests;

@@ -3,6 +3,7 @@
 use super::Source;
 use crate::clock;
 use facts::cpu::delivered::Look;
+use facts::system::cpu_times::CpuTimes;
 use facts::{Fact, Missing, Why, msr};
 use std::time::Duration;
 
@@ -13,7 +14,11 @@ pub enum Counter {
     Clocks(u32),
     /// The first line of a file.
     File(String),
+    /// The time in nanoseconds, and how much each CPU has worked since boot ([`CpuTimes::line`]).
+    Times,
 }
+
+const STAT: &str = "/proc/stat";
 
 impl Counter {
     /// What is read, for messages.
@@ -21,6 +26,7 @@ impl Counter {
         match self {
             Counter::Clocks(cpu) => msr::path(*cpu, Look::REGISTERS[2]),
             Counter::File(path) => path.clone(),
+            Counter::Times => STAT.to_owned(),
         }
     }
 
@@ -29,6 +35,7 @@ impl Counter {
         match self {
             Counter::Clocks(cpu) => format!("twice TSC, MPERF and APERF of CPU {cpu}"),
             Counter::File(path) => format!("twice {path}"),
+            Counter::Times => format!("twice {STAT}"),
         }
     }
 
@@ -44,6 +51,10 @@ impl Counter {
             Counter::File(path) => {
                 let text = source.text(path)?;
                 Ok(text.lines().next().unwrap_or_default().to_owned())
+            }
+            Counter::Times => {
+                let times = source.parsed(STAT, CpuTimes::parse)?;
+                Ok(format!("{}{}", clock::raw_ns(), times.line()))
             }
         }
     }

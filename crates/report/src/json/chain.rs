@@ -33,8 +33,10 @@ pub(super) struct Chain<'a> {
     /// Whose the mechanism is; null where that is unknown.
     #[schemars(extend("enum" = ["operating system", "program", "firmware", "management controller", "hypervisor", "power and heat", null]))]
     party: Option<&'static str>,
-    /// The program that does it, with its number.
+    /// The program that does it, with its number; several where each may be the one.
     program: Option<&'a str>,
+    /// Whether it is certain that the program does it; null without one.
+    program_is_certain: Option<bool>,
     /// Whether the cause was in force when the host was read, or a log or count shows that it was at some time since boot.
     #[schemars(extend("enum" = ["now", "since boot"]))]
     seen: &'static str,
@@ -44,7 +46,7 @@ pub(super) struct Chain<'a> {
     #[schemars(length(min = 1))]
     findings: Vec<Id<'static>>,
     /// What may cause a sign that nothing explains, the likeliest first.
-    candidates: Vec<Candidate>,
+    candidates: Vec<Candidate<'a>>,
 }
 
 /// How much a chain takes.
@@ -59,9 +61,9 @@ struct Loss {
 
 /// A possible cause.
 #[derive(Serialize, JsonSchema)]
-struct Candidate {
+struct Candidate<'a> {
     check: Id<'static>,
-    mechanism: &'static str,
+    mechanism: &'a str,
     /// What speaks for it.
     because: String,
     /// What shows whether it is the cause; null where nothing on this host does.
@@ -79,6 +81,7 @@ pub(super) fn chain<'a>(it: &diagnosis::Chain<'a>) -> Chain<'a> {
         mechanism: it.cause().map(|_| it.mechanism()),
         party: it.party().map(Party::name),
         program: it.program(),
+        program_is_certain: it.program().map(|_| it.is_certain()),
         seen: match it.moment() {
             Moment::Now => "now",
             Moment::SinceBoot => "since boot",
@@ -89,10 +92,10 @@ pub(super) fn chain<'a>(it: &diagnosis::Chain<'a>) -> Chain<'a> {
     }
 }
 
-fn candidate(it: &Possible<'_>) -> Candidate {
+fn candidate<'a>(it: &Possible<'a>) -> Candidate<'a> {
     Candidate {
         check: Id(it.check.id),
-        mechanism: it.part.name,
+        mechanism: it.name(),
         because: because(it),
         distinguished_by: distinguished(it),
     }

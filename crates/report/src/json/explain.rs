@@ -40,6 +40,8 @@ struct Lists {
     settings: Vec<Listed>,
     workloads: Vec<Listed>,
     advisories: Vec<Listed>,
+    /// Words that findings use.
+    terms: Vec<Listed>,
 }
 
 /// An entry of a list.
@@ -62,7 +64,7 @@ struct Named<'a> {
 /// An entry with its documentation.
 #[derive(Serialize, JsonSchema)]
 struct Documented<'a> {
-    #[schemars(extend("enum" = ["check", "metric", "ledger line", "setting", "workload", "advisory"]))]
+    #[schemars(extend("enum" = ["check", "metric", "ledger line", "setting", "workload", "advisory", "term"]))]
     list: &'static str,
     id: Id<'static>,
     title: &'static str,
@@ -119,6 +121,7 @@ pub fn entries(head: &Head) -> Result<String> {
         settings: of("setting"),
         workloads: of("workload"),
         advisories: of("advisory"),
+        terms: of("term"),
     };
     pretty(&ExplainDocument { opening: head.opening(), content: Content::Lists(lists) })
 }

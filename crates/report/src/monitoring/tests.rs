@@ -32,6 +32,7 @@ fn audit(findings: Vec<(&'static Check, Finding)>) -> Audit {
         clean: vec![check("no-idle-driver"), check("stolen-time")],
         suppressed: Vec::new(),
         expired: Vec::new(),
+        absent_now: Vec::new(),
     }
 }
 
@@ -68,7 +69,7 @@ fn at(severity: Severity) -> FailOn {
 #[test]
 fn nagios_gets_a_line_with_numbers_and_then_each_finding() {
     insta::assert_snapshot!(usual("nagios", &three()), @r"
-    FULLCLOCK CRITICAL: The operating system can hold the clock down on CPUs 0-3 (4 of 16), by the frequency governor. Set another governor. 3 findings, worst high. | critical=0;;0;0 high=1;;0;0 medium=1;0;;0 low=1;;;0 info=0;;;0 unknown=1;;;0 clean=2;;;0 clock_lost=37%;;;0;100
+    FULLCLOCK CRITICAL: The frequency governor, a Linux setting, can hold the clock down on CPUs 0-3 (4 of 16). Set another governor. 3 findings, worst high. | critical=0;;0;0 high=1;;0;0 medium=1;0;;0 low=1;;;0 info=0;;;0 unknown=1;;;0 clean=2;;;0 clock_lost=37%;;;0;100
     [CRITICAL] slow-governor, CPUs 0-3 (4 of 16): the governor powersave holds 1.9 GHz: of 3.0; cost: up to 37 % of the clock
     [WARNING] offline-cpus: 2 CPUs are offline
     [OK] rival-tuner: two tuners run
@@ -80,7 +81,7 @@ fn nagios_gets_a_line_with_numbers_and_then_each_finding() {
 
 #[test]
 fn checkmk_gets_one_service_with_a_name_that_stays() {
-    insta::assert_snapshot!(usual("checkmk", &three()), @r#"2 "fullclock audit" fullclock_critical=0;;1;0|fullclock_high=1;;1;0|fullclock_medium=1;1;;0|fullclock_low=1;;;0|fullclock_info=0;;;0|fullclock_unknown=1;;;0|fullclock_clock_lost=37;;;0;100 The operating system can hold the clock down on CPUs 0-3 (4 of 16), by the frequency governor. Set another governor. 3 findings, worst high.\nhigh: slow-governor, CPUs 0-3 (4 of 16): the governor powersave holds 1.9 GHz: of 3.0; cost: up to 37 % of the clock (!!)\nmedium: offline-cpus: 2 CPUs are offline (!)\nlow: rival-tuner: two tuners run\n1 check unknown: `fullclock audit -v` says why"#);
+    insta::assert_snapshot!(usual("checkmk", &three()), @r#"2 "fullclock audit" fullclock_critical=0;;1;0|fullclock_high=1;;1;0|fullclock_medium=1;1;;0|fullclock_low=1;;;0|fullclock_info=0;;;0|fullclock_unknown=1;;;0|fullclock_clock_lost=37;;;0;100 The frequency governor, a Linux setting, can hold the clock down on CPUs 0-3 (4 of 16). Set another governor. 3 findings, worst high.\nhigh: slow-governor, CPUs 0-3 (4 of 16): the governor powersave holds 1.9 GHz: of 3.0; cost: up to 37 % of the clock (!!)\nmedium: offline-cpus: 2 CPUs are offline (!)\nlow: rival-tuner: two tuners run\n1 check unknown: `fullclock audit -v` says why"#);
     let none = usual("checkmk", &audit(Vec::new()));
     assert!(none.starts_with("0 \"fullclock audit\" "), "{none}");
 }

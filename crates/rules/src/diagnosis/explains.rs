@@ -76,6 +76,8 @@ pub const EXPLAINS: &[Relation] = &[
     relation("undervoltage", "clock-below-minimum", &[CauseMatters]),
     // The controller's own word, where no register says more.
     relation("bmc-throttling", "clock-below-minimum", &[CauseMatters]),
+    // A limit that the lowest clock does not keep stops the clock, too (SDM vol. 3B, 15.10.3, package clamping).
+    relation("power-limit-reached", "clock-below-minimum", &[CauseIsLive, CauseHolds]),
     // A clock that nothing else explains, under a version that does this.
     relation("known-fault", "clock-below-minimum", OF_KNOWN_FAULT),
     // Whether a power limit binds, no register that is read here tells.
@@ -86,7 +88,8 @@ pub const EXPLAINS: &[Relation] = &[
     relation("undervoltage", "clock-not-delivered", &[CauseMatters]),
     relation("bmc-throttling", "clock-not-delivered", &[CauseMatters]),
     relation("low-power-limit", "clock-not-delivered", &[Unprovable]),
-    // Both are logs and counts since boot, unless a look sees them rise. One event in a look explains no clock that is low all the time.
+    // Both are logs and counts since boot, unless a register shows the limit at the moment or a look sees them rise. One event in a look explains no
+    // clock that is low all the time.
     relation("power-limit-reached", "clock-not-delivered", &[CauseIsLive, CauseHolds]),
     relation("clock-clipped-by-platform", "clock-not-delivered", &[CauseIsLive, CauseHolds]),
     relation("known-fault", "clock-not-delivered", OF_KNOWN_FAULT),

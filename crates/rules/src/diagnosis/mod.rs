@@ -160,6 +160,10 @@ fn candidates<'a>(audit: &'a Audit, sign: &Link<'a>) -> Vec<Candidate<'a>> {
     let of = |relation: &Relation| {
         let check = CHECKS.iter().copied().find(|it| it.id == relation.cause)?;
         let because = because(audit, check).filter(Because::is_possible)?;
+        // What could not be looked at, while a register says that it does not act.
+        if matches!(because, Because::Unknown(_)) && audit.absent_now.contains(&check.id) {
+            return None;
+        }
         Some(Candidate { check, part: part_of(check.id)?, because })
     };
     // A known fault that is seen by its effect is the cause; one that is not is none.
@@ -187,6 +191,18 @@ fn because<'a>(audit: &'a Audit, check: &Check) -> Option<Because<'a>> {
     }
     let unknown = audit.unknown.iter().find(|(it, _)| it.id == check.id);
     unknown.map(|(_, missing)| Because::Unknown(missing))
+}
+
+impl<'a> Candidate<'a> {
+    /// What it is, in a few words: what was found, where something was.
+    pub fn name(&self) -> &'a str {
+        match self.because {
+            Because::Logged(it) | Because::Still(it, _) | Because::Found(it) => {
+                it.held.name.as_deref().unwrap_or(self.part.name)
+            }
+            Because::Unknown(_) => self.part.name,
+        }
+    }
 }
 
 impl Because<'_> {
@@ -252,6 +268,16 @@ impl<'a> Chain<'a> {
         self.cause()?.finding.held.program.as_deref()
     }
 
+    /// Whether it is certain that the program does it.
+    pub fn is_certain(&self) -> bool {
+        self.cause().is_some_and(|it| it.finding.held.is_certain)
+    }
+
+    /// Whether the cause is a setting that no program is known here to write.
+    pub fn is_unwritten(&self) -> bool {
+        self.cause().is_some_and(|it| it.finding.held.is_unwritten)
+    }
+
     /// When it was seen.
     pub fn moment(&self) -> Moment {
         self.root.finding.held.moment
@@ -265,9 +291,17 @@ impl<'a> Chain<'a> {
             |it: &Link<'_>| it.finding.lost.as_ref().is_some_and(loss_scale::Lost::is_least);
         let signs = self.links().filter(|it| it.part.kind == Kind::Symptom);
         let least = signs.clone().filter_map(share_of).min_by(f64::total_cmp);
-        let is_least = signs.clone().count() > 1 || signs.last().is_some_and(is_least_of);
+        let is_least = signs.clone().count() > 1 || signs.clone().last().is_some_and(is_least_of);
         if let Some(share) = least {
-            let bound = if is_least { Bound::AtLeast } else { Bound::Measured };
+            let is_most = signs
+                .clone()
+                .filter_map(|it| it.finding.lost.as_ref())
+                .any(loss_scale::Lost::is_most);
+            let bound = match (is_least, is_most) {
+                (true, _) => Bound::AtLeast,
+                (false, true) => Bound::AtMost,
+                (false, false) => Bound::Measured,
+            };
             return Some(ChainLoss { share, bound });
         }
         let shares = self.links().filter_map(|it| Some((share_of(it)?, it)));

@@ -167,7 +167,7 @@ fn a_clock_that_the_duty_cycle_does_not_predict_is_a_sign_of_something_else() {
     assert_eq!(
         diagnosed(&xeon(600, "0x1c", COOL)),
         "high: clock-below-minimum >= 75 %: nobody known, a clock below the hardware's minimum; perhaps clock-modulation, \
-         thermal-throttling, low-power-limit\n\
+         low-power-limit\n\
          high: clock-modulation <= 25 %: nobody known, clock modulation (duty cycle 75 %)"
     );
 }
@@ -181,7 +181,7 @@ fn prochot_explains_a_low_clock_at_the_same_time_and_its_log_does_not() {
     assert_eq!(
         diagnosed(&xeon(800, "0x0", LOGGED)),
         "high: clock-below-minimum >= 67 %: nobody known, a clock below the hardware's minimum; perhaps prochot-asserted, \
-         thermal-throttling, low-power-limit\n\
+         low-power-limit\n\
          low: prochot-asserted ?: nobody known, PROCHOT# from another device"
     );
 }
@@ -209,14 +209,47 @@ fn a_limit_of_the_board_that_pulls_prochot_is_the_controllers() {
 fn what_was_looked_at_and_not_found_is_no_candidate_and_what_could_not_be_is() {
     assert_eq!(
         diagnosed(&xeon(800, "0x0", COOL)),
-        "high: clock-below-minimum >= 67 %: nobody known, a clock below the hardware's minimum; perhaps thermal-throttling, \
-         low-power-limit"
+        "high: clock-below-minimum >= 67 %: nobody known, a clock below the hardware's minimum; perhaps low-power-limit"
     );
     assert_eq!(
         diagnosed(&xeon(800, "!denied", "!denied")),
         "high: clock-below-minimum >= 67 %: nobody known, a clock below the hardware's minimum; perhaps clock-modulation, \
          prochot-asserted, thermal-throttling, low-power-limit"
     );
+}
+
+#[test]
+fn a_power_limit_that_a_register_shows_at_the_moment_explains_a_low_clock_and_its_log_does_not() {
+    // Sapphire Rapids: no limit reasons are documented, and bit 10 of the thermal status says it.
+    let host = |status: &str| {
+        let low = limited(1500, "").replace(COOL, status).replace("model : 85", "model : 143");
+        low.replace("constraint_0_power_limit_uw\n100", "constraint_0_power_limit_uw\n150")
+    };
+    let live = diagnosed(&host("0x88450400"));
+    let chain =
+        "high: power-limit-reached -> clock-not-delivered 38 %: power and heat, a power limit";
+    assert!(live.starts_with(chain), "{live}");
+    let logged = diagnosed(&host("0x88450800"));
+    assert!(logged.starts_with("high: clock-not-delivered 38 %: nobody known"), "{logged}");
+    // A limit below the design power is what is found to bind.
+    let low = diagnosed(
+        &limited(1500, "").replace(COOL, "0x88450400").replace("model : 85", "model : 143"),
+    );
+    assert!(
+        low.starts_with("high: low-power-limit -> power-limit-reached -> clock-not-delivered 38 %"),
+        "{low}"
+    );
+}
+
+#[test]
+fn registers_that_read_as_zero_leave_heat_and_prochot_no_candidates() {
+    let denied = diagnosed(&xeon(800, "0x0", "!denied"));
+    assert!(denied.contains("prochot-asserted, thermal-throttling"), "{denied}");
+    let zero = diagnosed(&xeon(800, "0x0", "0x0"));
+    assert!(!zero.contains("prochot-asserted") && !zero.contains("thermal-throttling"), "{zero}");
+    // On a processor whose limit reasons nobody decodes the check stays unknown, and is no candidate.
+    let sapphire_rapids = diagnosed(&xeon(800, "0x0", "0x0").replace("model : 85", "model : 143"));
+    assert!(!sapphire_rapids.contains("prochot-asserted"), "{sapphire_rapids}");
 }
 
 #[test]

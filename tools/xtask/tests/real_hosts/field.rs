@@ -51,7 +51,7 @@ fn of_held_clock(id: &str) -> Option<Expectation> {
             .says("scaling-max=max")
             .says_not("max-perf-pct")
             .says_not("energy-perf-bias=")
-            .diagnosed("Up to 91 % of the clock can be lost on all 16 CPUs: the operating system holds it down by scaling_max_freq (400 MHz)."),
+            .diagnosed("Up to 91 % of the clock can be lost on all 16 CPUs: scaling_max_freq (400 MHz), a Linux setting, holds it down"),
         // The other kind of core is held as well, above its minimum.
         "33-400mhz-under-800-hybrid" => {
             clean().finds("clock-below-minimum", High).may_find("clock-not-delivered").diagnosed("At least 50 % of the clock is lost on all 24 CPUs, and the cause is unknown: it may be")
@@ -74,18 +74,18 @@ fn of_held_clock(id: &str) -> Option<Expectation> {
             clean().finds("clock-not-delivered", High).says("33 % of the clock").diagnosed("33 % of the clock is lost on all 4 CPUs, and the cause is unknown: it may be under-voltage or firmware.")
         }
         "50-rpi-undervoltage" => {
-            clean().finds("undervoltage", High).says("under-voltage").says("get_throttled = 50005").diagnosed("The hardware holds the clock down on all 4 CPUs, by under-voltage.")
+            clean().finds("undervoltage", High).says("under-voltage").says("get_throttled = 50005").diagnosed("Under-voltage holds the clock down on all 4 CPUs.")
         }
         "51-pcc-cpufreq-dl580" => {
-            clean().finds("slow-governor", Medium).never(&["turbo-off"]).says("OS Control Mode").diagnosed("Up to 52 % of the clock can be lost on all 120 CPUs: the operating system holds it down by the frequency governor (ondemand).")
+            clean().finds("slow-governor", Medium).never(&["turbo-off"]).says("OS Control Mode").diagnosed("Up to 52 % of the clock can be lost on all 120 CPUs: the frequency governor (ondemand under pcc-cpufreq), a Linux setting, holds it down. `fullclock apply governor=performance` fixes it until the next boot; for good, let Linux control the clock in the firmware's setup, which brings another driver.")
         }
         "min-a" => {
-            clean().finds("capped-frequency", High).finds_between("slow-governor", Info..=Low).diagnosed("Up to 46 % of the clock can be lost on CPU 0 (1 of 1): the operating system holds it down by scaling_max_freq (1500 MHz).")
+            clean().finds("capped-frequency", High).finds_between("slow-governor", Info..=Low).diagnosed("Up to 46 % of the clock can be lost on CPU 0: scaling_max_freq (1500 MHz), a Linux setting, holds it down")
         }
-        "min-b" => clean().finds("clock-not-delivered", High).diagnosed("71 % of the clock is lost on CPU 0 (1 of 1), and the cause is unknown: it may be"),
-        "min-e" => clean().finds("clock-not-delivered", High).diagnosed("92 % of the clock is lost on CPU 0 (1 of 1), and the cause is unknown: it may be"),
+        "min-b" => clean().finds("clock-not-delivered", High).diagnosed("71 % of the clock is lost on CPU 0, and the cause is unknown: it may be"),
+        "min-e" => clean().finds("clock-not-delivered", High).diagnosed("Up to 92 % of the clock is lost on CPU 0, and the cause is unknown: it may be"),
         "min-pcc" => clean().never(&["turbo-off"]),
-        "min-pl0" => clean().finds("low-power-limit", Critical).diagnosed("The long-term power limit of the package (0 W of 205 W) can hold the clock down; whose it is, is unknown."),
+        "min-pl0" => clean().finds("low-power-limit", Critical).diagnosed("The long-term power limit of the package (0 W of 205 W) can hold the clock down; who set it is unknown."),
         _ => return None,
     })
 }

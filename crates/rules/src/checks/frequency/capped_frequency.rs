@@ -13,10 +13,10 @@ use crate::commands;
 use crate::finding::{Confidence, Finding, OfClock};
 use crate::loss_scale::{self, Lost};
 use crate::party::Party;
+use crate::writers::{self, Knob};
 use facts::cpu::cpufreq::Policy;
 use facts::cpu::pstate::IntelPstate;
 use facts::msr::hwp;
-use facts::system::tuners::Running;
 use facts::{CpuSet, HostView, Missing};
 use policy_cap::{Cap, cap, capped};
 use std::collections::BTreeMap;
@@ -133,37 +133,30 @@ fn percent_limit(host: &HostView) -> Option<Finding> {
         .on(host.topology.online.clone().unwrap_or_default(), host.topology.n_online())
         .evidence(&path, percent)
         .by_means_of(format!("max_perf_pct ({percent} %)"));
-    let finding = with_writer(host, finding);
+    let written = percent.to_string();
+    let finding = with_writer(host, finding, (Knob::MaxPercent, &written), |it| {
+        it.fix_by("max-perf-pct", "100")
+    });
     Some(with_cost(finding, share, format!("max_perf_pct is {percent}")))
 }
 
-/// Who has probably written the percentage. What protects the machine from heat is not taken away.
-fn with_writer(host: &HostView, finding: Finding) -> Finding {
-    const ANY: &str =
-        "find what writes it: a tuned profile with max_perf_pct, TLP's CPU_MAX_PERF_ON_AC";
-    let Ok(processes) = &host.processes else {
-        return finding
-            .fix_by("max-perf-pct", "100")
-            .held_by(Party::OperatingSystem)
-            .fix_lasting(ANY);
-    };
-    let running = host.tuners.running(processes);
-    if let Some(it) = running.iter().find(|it| it.tuner.name == "thermald") {
-        return finding.held_by_program(it.named()).advising("fix the cooling").evidence(&it.source, it.tuner.name).fix_lasting(
+/// Who has probably written a limit, and where to look for it. What protects the machine from heat is not taken away: `fix` is for others.
+fn with_writer(
+    host: &HostView,
+    finding: Finding,
+    (knob, value): (Knob, &str),
+    fix: impl FnOnce(Finding) -> Finding,
+) -> Finding {
+    let writers = writers::writers(host, knob, value).unwrap_or_default();
+    let finding = writers::attributed(host, finding, knob, value);
+    let n_cooling = writers.iter().filter(|it| it.is_cooling()).count();
+    if n_cooling > 0 && n_cooling == writers.len() {
+        return finding.advising("fix the cooling").fix_lasting(
             "thermald runs here and lowers it where the processor is hot or the firmware's policy asks for that: fix the cooling first; its log says what it does",
         );
     }
-    let finding = finding.fix_by("max-perf-pct", "100").held_by(Party::OperatingSystem);
-    let setters: Vec<String> =
-        running.iter().filter(|it| it.tuner.is_setter).map(Running::named).collect();
-    match setters.join(" and ") {
-        none if none.is_empty() => finding.fix_lasting(
-            "find what writes it: no tuner that is known runs here, so look in boot scripts and udev rules",
-        ),
-        names => finding.fix_lasting(format!(
-            "look in the configuration of {names}, which runs here and may write it"
-        )),
-    }
+    let finding = finding.fix_lasting(writers::where_to_look(host, knob, value));
+    if n_cooling > 0 { finding.advising("find which of them sets it") } else { fix(finding) }
 }
 
 /// A table that ends below the clock in the model name.
@@ -395,6 +388,33 @@ mod tests {
         assert_eq!(tuned.apply, ["max-perf-pct=100"]);
         assert!(tuned.lasting.unwrap().contains("configuration of tuned"));
         assert!(fix("postgres").lasting.unwrap().contains("no tuner that is known runs here"));
+    }
+
+    #[test]
+    fn every_program_that_runs_and_writes_the_limit_is_named_with_its_number() {
+        let low = intel(&PSTATE.replace("scaling_max_freq 3500000", "scaling_max_freq 1600000"));
+        let found = |names: &[&str]| {
+            let process = "S 1 1 1 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 500";
+            let stat = |(pid, name): (usize, &&str)| {
+                format!("//- /proc/{pid}/stat\n{pid} ({name}) {process}\n")
+            };
+            let all: String = (900..).zip(names).map(stat).collect();
+            findings(&CHECK, &format!("{low}{all}")).remove(0)
+        };
+        let one = found(&["auto-cpufreq"]);
+        assert_eq!(
+            (one.held.program.as_deref(), one.held.is_certain),
+            (Some("auto-cpufreq (900)"), false)
+        );
+        assert!(
+            one.fix.lasting.as_ref().unwrap().contains("scaling_max_freq of auto-cpufreq.conf")
+        );
+        assert_eq!(one.fix.requests[0].setting, "scaling-max");
+        let two = found(&["tuned", "auto-cpufreq"]);
+        assert_eq!(two.held.program.as_deref(), Some("tuned (900) or auto-cpufreq (901)"));
+        // intel_pstate has no table, by which thermald would lower it; power-profiles-daemon writes no limit.
+        let none = found(&["thermald", "power-profiles-"]);
+        assert_eq!((none.held.program, none.held.is_unwritten), (None, true));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use crate::advice::persist;
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
+use crate::writers::{self, Knob};
 use facts::cpu::energy_bias::{EnergyBias, Preference};
 use facts::cpu::pstate::AmdPstate;
 use facts::{CpuSet, HostView, IfPresent, PerCpu};
@@ -82,7 +83,9 @@ fn run(host: &HostView) -> Verdict {
             let finding = if is_switched_on { finding.evidence(file, "enabled") } else { finding };
             return Ok(vec![finding.fix_lasting(BY_DRIVER)]);
         }
-        finding = finding.fix_by_on("energy-performance-preference", "performance", leaning);
+        finding = writers::attributed(host, finding, Knob::Preference, &preference.text)
+            .by_means_of(format!("a preference for saving power (EPP {})", preference.text))
+            .fix_by_on("energy-performance-preference", "performance", leaning);
     }
     if let (Some(bias), Some(cpu)) = (bias, biased.first())
         && let Some(Ok(value)) = bias.values.get(cpu)

@@ -17,8 +17,8 @@ pub(crate) const CHECK: Check = Check {
 ## What it looks at
 Running programs that set governors, limits or energy hints: tuned, power-profiles-daemon, TLP, auto-cpufreq,
 cpuspeed, cpufreqd, powernowd, system76-power, intel-lpmd, tccd, asusd; and thermald, which lowers clock and power limits, intel-speed-select as a
-daemon, nvidia-powerd, geopmd and gamemoded. With one of the first, also whether cpupower.service, or ondemand.service of Ubuntu up to 20.04, is to
-set a governor at boot. The agents of Dell, HPE and Lenovo are not among them: no public source says that they write such settings.
+daemon, nvidia-powerd, geopmd and gamemoded. With one of the first, also whether cpupower.service, cpufrequtils of Debian, or ondemand.service of
+Ubuntu up to 20.04, is to set a governor at boot. The agents of Dell, HPE and Lenovo are not among them: no public source says that they write such settings.
 If tuned runs with a profile that asks for the governor `performance`, whether every CPU has it.
 
 ## Why it matters
@@ -89,7 +89,7 @@ fn at_boot(host: &HostView, running: &[Running]) -> Option<Finding> {
     let message = format!("{name} sets the governor at boot, and {} while it runs", setter.named());
     Some(
         Finding::new(Severity::Info, Confidence::Medium, message)
-            .evidence(BootUnit::link(name), target)
+            .evidence(BootUnit::place(name), target)
             .evidence(&setter.source, setter.tuner.name)
             .fix_lasting(format!("keep one: `systemctl disable {name}`, or the other's service")),
     )

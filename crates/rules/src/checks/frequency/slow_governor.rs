@@ -10,6 +10,7 @@ use crate::finding::{Confidence, Finding, OfClock, Severity};
 use crate::loss_scale::deviations::{FOLLOWS_LOAD, TOLD_OF_LOAD};
 use crate::loss_scale::{self, Lost};
 use crate::makers::{self, Menu};
+use crate::writers::{self, Knob};
 use facts::cpu::cpufreq::Policy;
 use facts::system::hpe;
 use facts::{CpuSet, Hertz, HostView, Missing};
@@ -103,16 +104,20 @@ fn judge(host: &HostView, governor: &str, policies: &[&Policy]) -> Option<Findin
     } else {
         Finding::new(severity, Confidence::High, message)
     };
-    let mut finding = finding
+    let under = if by_mailbox { " under pcc-cpufreq" } else { "" };
+    let finding = finding
         .on(cpus.clone(), host.topology.n_online())
         .evidence(example.path("scaling_governor"), governor)
-        .by_means_of(format!("the frequency governor ({governor})"));
+        .by_means_of(format!("the frequency governor ({governor}{under})"));
+    let mut finding = writers::attributed(host, finding, Knob::Governor, governor);
     if !is_lost && policies.iter().all(|it| is_at_its_limit(host, it)) {
         finding = finding.at_limit();
     }
     if by_mailbox {
-        finding =
-            finding.evidence(example.path("scaling_driver"), PCC).fix_lasting(out_of_mailbox(host));
+        finding = finding
+            .evidence(example.path("scaling_driver"), PCC)
+            .advising("for good, let Linux control the clock in the firmware's setup, which brings another driver")
+            .fix_lasting(out_of_mailbox(host));
     } else {
         finding = finding.fix_lasting(persist::governor(host));
     }

@@ -9,6 +9,7 @@ use crate::finding::{Confidence, Finding, Severity};
 use crate::loss_scale::{self, Lost};
 use crate::makers::{self, Menu};
 use crate::party::Party;
+use crate::writers::{self, Knob};
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::cpu::pstate::IntelPstate;
 use facts::cpu::turbo::is_sold_with_turbo;
@@ -97,7 +98,8 @@ fn off_by_switch(host: &HostView) -> Option<Finding> {
     let message = format!("turbo is switched off in Linux: {name} is {off}");
     let finding = weighed(host, &cpus, Confidence::High, message)
         .evidence(&path, off)
-        .fix_lasting("find what writes it at boot: a tuned profile, TLP (CPU_BOOST_ON_AC), a systemd unit or rc.local");
+        .fix_lasting(writers::where_to_look(host, Knob::Turbo, &off.to_string()));
+    let finding = writers::attributed(host, finding, Knob::Turbo, &off.to_string());
     let finding = match path.contains("/policy") {
         true => finding.fix_by_on("turbo", "on", cpus.clone()),
         false => finding.fix_by("turbo", "on"),

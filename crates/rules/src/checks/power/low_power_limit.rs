@@ -11,6 +11,7 @@ use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::package_limits::{Limit, package_limits};
 use crate::party::Party;
+use crate::writers::{self, Knob};
 use facts::{Elsewhere, HostView};
 
 pub(crate) const CHECK: Check = Check {
@@ -113,8 +114,12 @@ fn finding(host: &HostView, low: &Limit) -> Finding {
         format!("the {} power limit of the package ({} of {})", low.name, low.power, low.design);
     let mut finding =
         Finding::new(severity, confidence, message).by_means_of(by).fix_lasting(low.lasting);
+    let written = low.power.0.to_string();
+    let writers = writers::writers(host, Knob::PowerLimit, &written).unwrap_or_default();
     if low.is_locked() {
         finding = finding.held_by(Party::Firmware);
+    } else if !writers.is_empty() {
+        finding = writers::attributed(host, finding, Knob::PowerLimit, &written);
     }
     for (source, value) in other_level.into_iter().flatten() {
         finding = finding.evidence(source, format!("{value:#x}"));

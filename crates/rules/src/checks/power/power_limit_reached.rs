@@ -4,6 +4,7 @@
 //! runs below the requested clock because of power. It cannot know for how long, nor which of the limits it was. Servers with TPMI log
 //! which one it was, without a count (facts::power::plr).
 
+mod registers;
 mod watched;
 
 use crate::check::{Check, Reference, Verdict};
@@ -23,13 +24,15 @@ pub(crate) const CHECK: Check = Check {
     doc: "\
 ## What it looks at
 `core_power_limit_count` and `package_power_limit_count` in `cpuN/thermal_throttle`, against the uptime; less than an hour
-counts as one. Fewer than twelve events an hour are a note, more are low: the counts say how often, not for how long. Intel
+counts as one. Bit 10 of IA32_THERM_STATUS (MSR 0x19C) and IA32_PACKAGE_THERM_STATUS (0x1B1), and the limit reasons of
+processors that document them (0x64F, 0x690): a limit that holds the clock down at this moment, which is a note, and explains a
+clock below the nominal one; their log is a note, too. Fewer than twelve events an hour are a note, more are low: the counts say how often, not for how long. Intel
 only, and only kernels before 3.11, RHEL 6 among them, or with `int_pln_enable` on the boot line: others do not have the
 files. On Granite Rapids, Sierra Forest and later servers also the log of performance limit reasons (PLR) in debugfs,
 `tpmi-*/plr/domain*/status` (Linux 6.11; without the driver intel_plr_tpmi `tpmi-id-0c/mem_dump`, which does not say which
 limit). It names the limit, PL1 or PL2 of the package or the platform, and the interface that it was set by: in-band (MSR,
 TPMI), firmware (MMIO), or the management controller (PCS), which is low; the others are a note. It is a log since boot, or
-since somebody cleared it, at no known time. Without counts and log the check does not apply. `fullclock audit --look 10s` sees
+since somebody cleared it, at no known time. Without counts, registers and log the check does not apply. `fullclock audit --look 10s` sees
 counts rise, and on Intel's servers the share of the time for which a power limit held the package back (MSR 0x613): low.
 
 ## Why it matters
@@ -68,6 +71,9 @@ fn run(host: &HostView) -> Verdict {
     if let Some(live) = watched::finding(host) {
         return Ok(vec![live]);
     }
+    if let Some(live) = registers::live(host) {
+        return Ok(vec![live]);
+    }
     let counters = &host.throttling;
     let worst = |counts: &'_ PerCpu<Throttled>| -> Option<(u32, Throttled)> {
         let known = counts.known().filter(|(_, it)| it.events > 0);
@@ -77,7 +83,8 @@ fn run(host: &HostView) -> Verdict {
     let core = worst(&counters.core_power);
     let of_package = package.is_some();
     let Some((_, throttled)) = package.or(core) else {
-        return logged(host);
+        let noted = registers::logged(host);
+        return if noted.is_empty() { logged(host) } else { Ok(noted) };
     };
     let (level, counts) = match of_package {
         true => ("a package", &counters.package_power),

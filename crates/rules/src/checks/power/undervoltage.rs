@@ -7,7 +7,7 @@ use crate::check::{Check, Reference, Verdict};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use facts::power::board::{FirmwareThrottling, VoltageAlarm};
-use facts::{Fact, HostView};
+use facts::{Fact, HostView, Missing};
 
 pub(crate) const CHECK: Check = Check {
     id: "undervoltage",
@@ -48,6 +48,10 @@ fn run(host: &HostView) -> Verdict {
         // Either shows a voltage that is too low at the moment.
         return match (throttled, alarm) {
             (Ok(_), _) | (_, Ok(_)) => Ok(Vec::new()),
+            (Err(missing), _) if is_of_acpi(host) => Err(Missing::not_here(
+                missing.what.clone(),
+                "the firmware sets the clock by ACPI: only boards with a device tree show it",
+            )),
             (Err(missing), other) => match other {
                 Err(other) if missing.is_absence() => Err(other.clone()),
                 _ => Err(missing.clone()),
@@ -64,6 +68,12 @@ fn run(host: &HostView) -> Verdict {
     Ok(vec![finding.command(&commands::KERNEL_LOG, "-i voltage").fix_lasting(
         "a supply and a cable that hold 5 V under load (5 V and 3 A; 5 A for a Raspberry Pi 5), and fewer devices that draw from the board",
     )])
+}
+
+/// Whether the clock is set by CPPC, which boards whose firmware tells of their voltage do not have.
+fn is_of_acpi(host: &HostView) -> bool {
+    let policies = host.cpufreq.policies.as_deref().unwrap_or_default();
+    policies.iter().any(|it| it.driver.as_deref() == Ok("cppc_cpufreq"))
 }
 
 /// What is wrong, from the worst on; `None` where there is enough voltage.
@@ -132,6 +142,16 @@ mod tests {
         let finding = findings(&CHECK, &host("50005", "1")).remove(0);
         let shown: Vec<&str> = finding.evidence.iter().map(|it| &*it.value).collect();
         assert_eq!(shown, ["50005", "1"]);
+    }
+
+    #[test]
+    fn a_machine_with_acpi_has_no_such_firmware() {
+        let policy = "//- /sys/devices/system/cpu/cpufreq/policy0";
+        let acpi = format!("{policy}/affected_cpus\n0\n{policy}/scaling_driver\ncppc_cpufreq\n");
+        assert!(
+            verdict(&CHECK, &(host("!denied", "!denied") + &acpi)).starts_with("not applicable: ")
+        );
+        assert!(verdict(&CHECK, &host("!denied", "!denied")).starts_with("unknown: "));
     }
 
     #[test]

@@ -24,9 +24,11 @@ pub(crate) const CHECK: Check = Check {
 \"cpu MHz\" of each CPU in /proc/cpuinfo (`scaling_cur_freq` where there is none) against the lowest clock of the
 hardware: `cpuinfo_min_freq`, the minimum ratio in MSR 0xCE bits 47:40, and the minimum of an HWP request, whichever
 is lowest. A tenth below is tolerated. On AMD only with amd-pstate, because the lowest P-state of the
-ACPI tables is not the lowest clock. At least one of the low CPUs has to be busy (a process in state R was on it):
-an idle CPU's sample is a few thousand cycles. Where only threads ran, of which no file says where, or no process list
-is at hand, confidence is low, and it counts only where CPUs were busy for a twentieth of the time since boot.
+ACPI tables is not the lowest clock. At least one of the low CPUs has to be busy, for two fifths of a look by
+/proc/stat: an idle CPU's sample is a few thousand cycles. `fullclock audit --look 2s` takes the middle one of several
+samples. A copy without a look tells it by a process in state R; where only threads ran, of which no file says where, or
+no process list is at hand, confidence is low, and it counts only where CPUs were busy for a twentieth of the time since
+boot.
 
 All CPUs of a kind at once, or half of all, are no bad sample: then it is high, with the share of the nominal clock
 that is lost.
@@ -92,9 +94,13 @@ enum Load {
     None,
 }
 
-/// /proc/PID/stat has the state of a process's main thread, which sleeps in a database of many threads: how many threads of the host are
+/// A look tells it of each CPU. Without one /proc/PID/stat has the state of a process's main thread, which sleeps in a database of many threads: how many threads of the host are
 /// runnable tells of the others. This program is no load: its CPU has woken up for it.
 fn load_of(host: &HostView, low: &[Low]) -> Load {
+    if let Some(worked) = work::in_look(host) {
+        let was_busy = low.iter().any(|it| worked.was_busy(it.cpu));
+        return if was_busy { Load::Seen } else { Load::None };
+    }
     if host.processes.is_err() {
         return Load::Possible;
     }
@@ -156,6 +162,9 @@ impl<'a> Clocks<'a> {
     }
 
     fn clock(&self, cpu: u32) -> Result<Hertz, Missing> {
+        if let Some(clock) = self.host.watched.as_ref().and_then(|it| it.clock(cpu)) {
+            return Ok(clock);
+        }
         let by_driver = self.policies.get(&cpu).map(|it| &it.scaling_cur);
         match (self.info.clocks.get(cpu), by_driver) {
             (Some(Ok(clock)), _) | (_, Some(Ok(clock))) => Ok(*clock),
@@ -345,6 +354,18 @@ mod tests {
         let without_processes = busy.replace(BUSY, "");
         assert!(verdict(&CHECK, &without_processes).starts_with("low: "));
         assert_eq!(findings(&CHECK, &without_processes)[0].confidence, Confidence::Low);
+    }
+
+    #[test]
+    fn a_look_tells_whether_low_cpus_worked_whatever_process_was_seen_to_run() {
+        let look =
+            |busy: u32| format!("//- twice /proc/stat\n0 0:0:0 1:0:0\n50000000 0:0:5 1:{busy}:5\n");
+        let host = host(["456.831", "456.900"], "intel_pstate", "800000");
+        for process in ["(postgres) R", "(postgres) S"] {
+            let host = host.replace("(postgres) R", process);
+            assert!(verdict(&CHECK, &(host.clone() + &look(5))).starts_with("high: "));
+            assert!(verdict(&CHECK, &(host + &look(0))).starts_with("unknown: "));
+        }
     }
 
     #[test]

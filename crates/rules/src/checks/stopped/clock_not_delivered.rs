@@ -13,7 +13,7 @@ use crate::checks::frequency::capped_frequency;
 use crate::checks::power::undervoltage;
 use crate::finding::{Finding, Moment, Severity};
 use facts::{CpuSet, HostView, Missing};
-use judged::{Judged, low, of_mainframe, of_policies, work};
+use judged::{Judged, Low, low, of_mainframe, of_policies};
 
 pub(crate) const CHECK: Check = Check {
     id: "clock-not-delivered",
@@ -29,11 +29,13 @@ governor or the driver follows it. At most the nominal clock counts, and no more
 - `feedback_ctrs` since boot, with `reference_perf` and `nominal_perf`: the counts alone are no share of the nominal clock.
 - `cpuinfo_cur_freq` (root), and `clock` of POWER in /proc/cpuinfo.
 - \"cpu MHz\" of x86 and `cpuinfo_avg_freq`: a sample of some milliseconds. Where that file says that there is none (EAGAIN), the CPU
-  was idle, and its `cpuinfo_cur_freq` is no evidence.
+  was idle, and its `cpuinfo_cur_freq` is no evidence. `fullclock audit --look 2s` takes up to ten such samples where no counter can be
+  read, and the middle one of a CPU that worked for most of the time decides.
 
 A mainframe asks by itself: \"cpu MHz dynamic\" against \"cpu MHz static\". Below 90 % it is not delivered; where nothing tells the
-nominal clock, below half of the highest. Nothing is said of idle CPUs: those that ran for less than a tenth of the look,
-and without a look those of a host that worked for less than a twentieth of the time since boot. The severity follows the share that is
+nominal clock, below half of the highest. Nothing is said of idle CPUs: those that ran for less than a tenth of the look, by /proc/stat where no counter
+tells (two fifths for a sample), and without a look those of a host that worked for less than a twentieth of the time since boot. Which
+process happens to run at the instant of reading does not count. The severity follows the share that is
 missing; it is a step lower where other CPUs have the clock that Linux asks for, and where only load asks for it. CPUs with a finding of
 clock-below-minimum, prochot-asserted, clock-modulation, thermal-throttling or undervoltage, or with a limit in a register, are left out, unless one of them holds
 all CPUs at this moment and says no clock.
@@ -83,19 +85,20 @@ fn run(host: &HostView) -> Verdict {
         let missing = || it.policy.map(|policy| asked::unreadable(host, policy, it.cpu));
         unknown = unknown.or_else(missing);
     }
-    let Some((low, is_all)) = low(host, &judged)? else {
+    let Some(low) = low(host, &judged)? else {
         return unknown.map_or(Ok(Vec::new()), Err);
     };
     let said = said_already(host);
-    let left: Vec<&Judged<'_>> = low.iter().copied().filter(|it| !said.contains(it.cpu)).collect();
+    let is_left = |it: &&Judged<'_>| !said.contains(it.cpu);
+    let left: Vec<&Judged<'_>> = low.cpus.iter().copied().filter(is_left).collect();
     if left.is_empty() {
-        if is_effect(host, &low) {
-            return Ok(vec![finding::of(host, &low, is_all, &work(host))]);
+        if is_effect(host, &low.cpus) {
+            return Ok(vec![finding::of(host, &low)]);
         }
         return Err(Missing::not_here("low clock that no other finding explains", SAID));
     }
-    let is_all = is_all && left.len() == low.len();
-    Ok(vec![finding::of(host, &left, is_all, &work(host))])
+    let is_all = low.is_all && left.len() == low.cpus.len();
+    Ok(vec![finding::of(host, &Low { cpus: left, is_all, work: low.work })])
 }
 
 const SAID: &str = "another finding says it of the same CPUs";
@@ -360,6 +363,82 @@ mod tests {
         };
         assert!(of("1000 0 0 9000").starts_with("unknown: "), "{}", of("1000 0 0 9000"));
         assert!(of("9000 0 0 1000").starts_with("high: "), "{}", of("9000 0 0 1000"));
+    }
+
+    /// Two CPUs of 2100 MHz without a counter of their clock, which the kernel shows as so many MHz.
+    fn sampled(mhz: u64) -> String {
+        host(&format!("{}cpu MHz : {mhz}\n", INTEL.replace("aperfmperf", "")), PSTATE, "")
+    }
+
+    /// What the host said at one of twenty instants: another process runs on another CPU, or none does.
+    fn instant(at: u64, look: Option<[u64; 2]>) -> String {
+        let sample = sampled(990 + at % 7);
+        let state = if at.is_multiple_of(3) { 'S' } else { 'R' };
+        let fields = "0 ".repeat(16);
+        let process = format!(
+            "//- /proc/{at}/stat\n{at} (work) {state} 1 1 1 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 500 {fields}{} 0 0 0 0 0 0\n",
+            at % 2
+        );
+        let (busy, idle) = (2000 + 3 * at, 8000 + 2 * at);
+        let times = format!(
+            "//- /proc/stat\ncpu0 {busy} 0 0 {idle} 0 0 0 0 0 0\ncpu1 {busy} 0 0 {idle} 0 0 0 0 0 0\n"
+        );
+        let look = look.map_or(String::new(), |[one, two]| {
+            format!("//- twice /proc/stat\n0 0:0:0 1:0:0\n50000000 0:{one}:5 1:{two}:5\n")
+        });
+        format!("{sample}{process}{times}{look}")
+    }
+
+    #[test]
+    fn which_process_happens_to_run_at_the_instant_of_reading_decides_nothing() {
+        let verdicts = |look: &dyn Fn(u64) -> Option<[u64; 2]>| {
+            let all = (0..20).map(|at| verdict(&CHECK, &instant(at, look(at))));
+            let words =
+                all.map(|it| it.split_once(' ').map_or(it.clone(), |(word, _)| word.to_owned()));
+            words.collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>()
+        };
+        // Four of five ticks at least one of them worked.
+        assert_eq!(verdicts(&|at| Some([2 + at % 4, 5 - at % 4])), ["high:"]);
+        assert_eq!(verdicts(&|_| Some([0, 1])), ["unknown:"]);
+        // A copy has no look: they worked for a fifth of the time, and may both have been idle.
+        assert_eq!(verdicts(&|_| None), ["unknown:"]);
+        let busy = findings(&CHECK, &instant(4, Some([5, 5]))).remove(0);
+        assert_eq!(busy.confidence, Confidence::Medium);
+    }
+
+    #[test]
+    fn an_idle_cpu_beside_a_busy_one_that_has_its_clock_is_not_low() {
+        let one = instant(4, Some([5, 0])).replacen("cpu MHz : 994", "cpu MHz : 2100", 1);
+        assert_eq!(verdict(&CHECK, &one), "clean");
+    }
+
+    #[test]
+    fn a_look_decides_by_the_middle_one_of_several_samples_of_a_cpu_that_worked() {
+        use crate::fixture::watched::watched;
+        use facts::Hertz;
+        let look = |mhz: [u64; 3], ticks: u64| {
+            let text = sampled(mhz[2])
+                + &format!(
+                    "//- twice /proc/stat\n0 0:0:0 1:0:0\n2000000000 0:{ticks}:200 1:0:200\n"
+                );
+            let mut host = watched(&text, &text, &[], &[]);
+            let clocks = mhz.map(Hertz::from_mhz).to_vec();
+            if let Some(watched) = &mut host.watched {
+                watched.clocks = [(0, clocks)].into_iter().collect();
+            }
+            (CHECK.run)(&host).map_err(|it| it.reason())
+        };
+        let low = look([2100, 900, 880], 190).unwrap().remove(0);
+        assert_eq!(
+            low.message,
+            "governor performance asks for 2100 MHz, and the hardware runs at 900 MHz"
+        );
+        assert_eq!(low.confidence, Confidence::High);
+        let shown = &low.evidence[1];
+        assert!(shown.source.ends_with("3 readings in the 2 s that were looked at"), "{shown:?}");
+        assert_eq!(shown.value, "880 MHz to 2100 MHz, busy for 95 % of it");
+        assert_eq!(look([2100, 900, 2100], 190), Ok(Vec::new()));
+        assert!(look([900, 900, 900], 4).is_err());
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! Looks for what holds the clock down at the moment of reading: PROCHOT# pulled from outside, heat, power and
-//! current limits.
+//! Looks for what holds the clock down at the moment of reading: PROCHOT# pulled from outside, heat and current limits.
 //!
 //! Source: Intel SDM vol. 3B, "Thermal Status Information" (0x19C, 0x1B1); for the limit reasons, see
 //! facts::msr::limit_reasons. A signal that comes and goes may be missed; its log has no date.
@@ -56,8 +55,8 @@ kernel's throttle counters count bit 0 only. On a cluster of 900 blades this bit
 
 ## When to leave it alone
 PROCHOT# has a cause: find it before hiding the signal. That it may be pulled from outside (bit 0 of MSR 0x1FC) is the
-normal setting of nearly every machine and no fault. A power limit that is reached under full load is
-how a processor with turbo works, and only a note.
+normal setting of nearly every machine and no fault. Whether a power limit holds, which is how a processor with turbo works under
+full load, power-limit-reached says.
 ",
     references: &[
         Reference {

@@ -1,10 +1,11 @@
 //! The limit of one cpufreq policy: what its files say, and the finding of all policies that have it.
 
-use super::{REACHED, with_cost};
+use super::{REACHED, with_cost, with_writer};
 use crate::commands;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::loss_scale::Lost;
 use crate::party::Party;
+use crate::writers::Knob;
 use facts::cpu::cpufreq::Policy;
 use facts::{CpuSet, Hertz, HostView, IfPresent, Missing};
 
@@ -81,16 +82,31 @@ pub(super) fn capped(host: &HostView, cap: &Cap, policies: &[&Policy], are_many:
     let named = if is_mark { (*file).to_owned() } else { format!("{file} ({limit})") };
     let finding = finding.by_means_of(named);
     let finding = if *file == "bios_limit" {
-        finding.held_by(Party::Firmware).advising("find whose budget the firmware keeps, in the log of the management controller").command(&commands::BMC_EVENTS, "").fix_lasting("find out first whose budget it keeps: the firmware requests it (ACPI _PPC) for a power cap, a lost power supply or a cooling fault, \
+        finding.held_by(Party::Firmware).advising(whose_budget(host)).command(&commands::BMC_EVENTS, "").fix_lasting("find out first whose budget it keeps: the firmware requests it (ACPI _PPC) for a power cap, a lost power supply or a cooling fault, \
                      which the BMC's log names, or for the power profile of its setup. `processor.ignore_ppc=1` on the boot line makes Linux ignore it, and overrides that protection")
     } else if let Some((path, level)) = passive_cooling(host, &cpus) {
         cooled(host, finding.evidence(path, level))
     } else if policies.iter().copied().any(may_be_of_firmware) {
         finding.fix_lasting("look at bios_limit in the same folder: if it is as low, the firmware sets the limit; if not, a program wrote it")
     } else {
-        finding.held_by(Party::OperatingSystem).fix_by_on("scaling-max", "max", cpus.clone()).fix_lasting("find what writes it: cpupower's or TLP's configuration, a tuned profile, a power-capping agent")
+        let written = limit.khz().to_string();
+        with_writer(host, finding, (Knob::MaxFrequency, &written), |it| {
+            it.fix_by_on("scaling-max", "max", cpus.clone())
+        })
     };
     finding.on(cpus, host.topology.n_online())
+}
+
+/// What to look for where the firmware limits the clock: a portable machine has no management controller.
+fn whose_budget(host: &HostView) -> &'static str {
+    match host.is_portable() {
+        true => {
+            "find why the firmware limits it: a charger that is too weak or not its own, the battery, heat, or a power profile of its setup"
+        }
+        false => {
+            "find whose budget the firmware keeps: a power cap, a lost power supply or a cooling fault in the log of the management controller, or a power profile of its setup"
+        }
+    }
 }
 
 /// Below this no processor needs cooling: a passive trip point there is the firmware's mistake, or was written by somebody.

@@ -4,9 +4,12 @@
 //! highest one may be turbo, and what is owed is uncertain.
 
 use super::platform::is_without_tick;
+use crate::work;
 use facts::cpu::cpufreq::Policy;
 use facts::cpu::delivered::{Counts, Feedback, Look};
 use facts::cpu::energy_bias::Preference;
+use facts::quantity::counted;
+use facts::system::cpu_times::Worked;
 use facts::{Hertz, HostView, Missing};
 
 /// What asks for a clock.
@@ -32,6 +35,13 @@ pub(crate) struct Asked {
     pub(crate) tolerated: f64,
 }
 
+impl Asked {
+    /// Whether the clock is one that not all cores are owed at once: nothing tells the nominal one.
+    pub(crate) fn may_be_turbo(&self) -> bool {
+        self.tolerated <= OF_TURBO
+    }
+}
+
 /// Limits are rounded to steps of 100 MHz, and counters that are read one after the other differ by a few percent.
 const OWED: f64 = 0.9;
 
@@ -44,12 +54,36 @@ const BUSY: f64 = 0.95;
 /// At this multiple of its lowest clock a CPU is at its lowest clock.
 const LOWEST: f64 = 1.1;
 
-/// The clock that is asked for on a CPU of `policy`, where one is; `look` is what was seen of the CPU, and `are_many` says that half of
+/// What a look saw of a CPU.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Seen {
+    /// The share of the time in which it worked.
+    busy: f64,
+    clock: Hertz,
+}
+
+/// What a look saw of a CPU: by its counters, or by what the kernel showed while the host was watched. `None` where nobody looked.
+pub(crate) fn seen(host: &HostView, cpu: u32) -> Option<Seen> {
+    if let Some(Ok(look)) = host.delivered.looks.get(cpu) {
+        return Some(Seen { busy: look.busy_share(), clock: look.clock() });
+    }
+    let clock = host.watched.as_ref()?.clock(cpu)?;
+    Some(Seen { busy: work::in_look(host)?.share(cpu)?, clock })
+}
+
+impl Seen {
+    /// Whether it worked all the time of the look.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.busy >= BUSY
+    }
+}
+
+/// The clock that is asked for on a CPU of `policy`, where one is; `seen` is what a look saw of the CPU, and `are_many` says that half of
 /// all CPUs were busy in it.
 pub(crate) fn of(
     host: &HostView,
     policy: &Policy,
-    look: Option<&Look>,
+    seen: Option<Seen>,
     are_many: bool,
 ) -> Option<Asked> {
     let by = if policy.governor.as_deref() == Ok("performance") {
@@ -61,17 +95,12 @@ pub(crate) fn of(
         Asker::Limits
     } else {
         // A burst is younger than a governor: one CPU says something only if it never left its lowest clock.
-        let look = look.filter(|it| is_busy(it) && follows_load(policy))?;
+        let seen = seen.filter(|it| it.is_busy() && follows_load(policy))?;
         let lowest = policy.cpuinfo_min.as_ref().ok()?;
-        (are_many || look.clock().share_of(*lowest) <= LOWEST).then_some(Asker::Load)?
+        (are_many || seen.clock.share_of(*lowest) <= LOWEST).then_some(Asker::Load)?
     };
     let (clock, tolerated) = owed(host, policy)?;
     Some(Asked { by, clock, tolerated })
-}
-
-/// Whether a CPU worked all the time of a look.
-pub(crate) fn is_busy(look: &Look) -> bool {
-    look.busy_share() >= BUSY
 }
 
 /// Whether the clock is raised for load, and not kept low to save power.
@@ -115,6 +144,8 @@ fn may_be_turbo(policy: &Policy) -> bool {
 pub(crate) enum Kind {
     /// By counters over a look in which the CPU worked.
     Look,
+    /// By what the kernel showed several times of a CPU that worked meanwhile.
+    Watched,
     /// By counters over a look that do not tell whether the CPU worked.
     BlindLook,
     /// By counters since boot, or since they began.
@@ -141,6 +172,10 @@ pub(crate) fn readings(host: &HostView, policy: &Policy, cpu: u32) -> (Vec<Readi
     let look = host.delivered.looks.get(cpu).and_then(|it| it.as_ref().ok());
     if let Some(look) = look.filter(|it| it.busy_share() >= ENOUGH) {
         return (vec![by_look(cpu, look)], false);
+    }
+    let share = work::in_look(host).and_then(|it| it.share(cpu));
+    if let Some(reading) = watched(host, cpu, share) {
+        return (vec![reading], false);
     }
     let mut readings = Vec::new();
     let feedback = policy.cpus.first().and_then(|it| host.delivered.feedback.get(it));
@@ -170,7 +205,24 @@ pub(crate) fn readings(host: &HostView, policy: &Policy, cpu: u32) -> (Vec<Readi
         readings.extend(sampled(host, cpu));
     }
     readings.sort_by_key(|it| it.kind);
-    (readings, look.is_some())
+    let enough = match readings.first().map(|it| it.kind) {
+        Some(Kind::SinceBoot) => 0.0,
+        Some(Kind::BlindLook) => ENOUGH,
+        _ => Worked::BUSY,
+    };
+    (readings, look.is_some() || share.is_some_and(|it| it < enough))
+}
+
+/// The middle one of the clocks that the kernel showed of a CPU which worked for most of the time.
+fn watched(host: &HostView, cpu: u32, share: Option<f64>) -> Option<Reading> {
+    let share = share.filter(|it| *it >= Worked::BUSY)?;
+    let watched = host.watched.as_ref()?;
+    let (clock, shown) = (watched.clock(cpu)?, watched.clocks.get(&cpu)?);
+    let (least, most) = (shown.iter().min()?, shown.iter().max()?);
+    let n = counted(shown.len() as u64, "reading");
+    let over = format!("CPU {cpu}: the clock that the kernel shows, {n} {}", watched.within());
+    let value = format!("{least} to {most}, busy for {:.0} % of it", 100.0 * share);
+    Some(Reading { kind: Kind::Watched, clock, evidence: vec![(over, value)], level: None })
 }
 
 /// A CPU that ran for less of a look is one of which it says little.

@@ -1,7 +1,7 @@
 //! The finding on CPUs that run slower than Linux asks: how severe, how sure, and what to look at.
 
 use super::asked::{Asker, Kind, Reading};
-use super::judged::{Judged, Work};
+use super::judged::{Judged, Low, Work};
 use super::platform;
 use crate::commands;
 use crate::finding::{Confidence, Finding, OfClock, Severity};
@@ -10,8 +10,10 @@ use crate::loss_scale::deviations::YOUNG_LOAD;
 use facts::cpu::cpuinfo::CpuInfo;
 use facts::{CpuSet, HostView};
 
-/// Of `low`, which is not empty; `is_all` says that no CPU that could be judged has what was asked for.
-pub(super) fn of(host: &HostView, low: &[&Judged<'_>], is_all: bool, work: &Work) -> Finding {
+/// Of low CPUs, of which there are some; those are all where no CPU that could be judged has what was asked for.
+pub(super) fn of(host: &HostView, low: &Low<'_, '_>) -> Finding {
+    let Low { cpus: low, is_all, work } = low;
+    let is_all = *is_all;
     let fastest = low.iter().copied().max_by(|a, b| a.share().total_cmp(&b.share()));
     let (Some(fastest), Some(first)) = (fastest, fastest.and_then(|it| it.readings.first())) else {
         return Finding::new(Severity::Info, Confidence::Low, "a clock that was not read");
@@ -21,6 +23,7 @@ pub(super) fn of(host: &HostView, low: &[&Judged<'_>], is_all: bool, work: &Work
     let cpus: CpuSet = low.iter().map(|it| it.cpu).collect();
     // Of CPUs that could be judged: an idle one tells of none.
     let lost = Lost::of_what_is_left(fastest.share(), is_all)
+        .at_most_if(fastest.asked.may_be_turbo())
         .but_if(fastest.asked.by == Asker::Load, &YOUNG_LOAD);
     let finding = Finding::of_lost(lost, confidence(first.kind, is_all, work), message)
         .on(cpus, host.topology.n_online());
@@ -28,17 +31,19 @@ pub(super) fn of(host: &HostView, low: &[&Judged<'_>], is_all: bool, work: &Work
     let finding = if first.kind == Kind::SinceBoot { finding.since_boot() } else { finding };
     let lasts = if first.kind == Kind::SinceBoot { " since boot" } else { " while it lasts" };
     let loss = OfClock::lost(1.0 - clock.share_of(asked)).lasting(lasts);
+    let loss = if fastest.asked.may_be_turbo() { loss.at_most() } else { loss };
     let finding = finding.cost_of_clock(loss, format!("{clock} of {asked}"));
     with_advice(host, finding, fastest)
 }
 
 fn confidence(kind: Kind, is_all: bool, work: &Work) -> Confidence {
     match (kind, work) {
-        (Kind::Look, _) => Confidence::High,
+        (Kind::Look | Kind::Watched, _) => Confidence::High,
         (_, Work::Unknown | Work::None) => Confidence::Low,
         (Kind::BlindLook, _) => Confidence::High,
         (Kind::SinceBoot, _) => Confidence::Medium,
         (Kind::Driver, _) if is_all => Confidence::Medium,
+        (Kind::Driver | Kind::Sample, Work::Watched) => Confidence::Medium,
         (Kind::Sample, Work::Seen(_)) => Confidence::Medium,
         (Kind::Driver | Kind::Sample, _) => Confidence::Low,
     }

@@ -1,6 +1,6 @@
 //! What is known of each CPU of which a clock is asked for, and which of them are low.
 
-use super::asked::{self, Asked, Asker, Kind, Reading};
+use super::asked::{self, Asked, Asker, Kind, Reading, Seen};
 use crate::loss_scale;
 use crate::work;
 use facts::cpu::cpufreq::Policy;
@@ -40,7 +40,9 @@ impl Judged<'_> {
 /// What tells that CPUs worked.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Work {
-    /// Processes were seen to run on these.
+    /// A look told of each CPU how much it worked, and idle ones are left out.
+    Watched,
+    /// Processes were seen to run on these, on a host of which nothing tells how much it works.
     Seen(CpuSet),
     /// The CPUs have had work since boot.
     Likely,
@@ -50,16 +52,25 @@ pub(super) enum Work {
     None,
 }
 
+/// The CPUs that are low.
+pub(super) struct Low<'a, 'b> {
+    pub(super) cpus: Vec<&'b Judged<'a>>,
+    /// Whether those are all that worked, or all of a kind.
+    pub(super) is_all: bool,
+    /// What tells that they worked.
+    pub(super) work: Work,
+}
+
 pub(super) fn of_policies(host: &HostView) -> Result<(Vec<Judged<'_>>, Option<Missing>), Missing> {
     let policies = host.cpufreq.policies.as_ref()?;
-    let looks = &host.delivered.looks;
-    let n_busy = looks.known().filter(|(_, it)| asked::is_busy(it)).count();
+    let seen = |cpu: u32| asked::seen(host, cpu);
+    let online = policies.iter().flat_map(|it| it.cpus.iter());
+    let n_busy = online.filter_map(seen).filter(Seen::is_busy).count();
     let are_many = n_busy > 1 && 2 * n_busy >= host.topology.n_online();
     let (mut judged, mut unknown) = (Vec::new(), None);
     for policy in policies {
         for cpu in policy.cpus.iter() {
-            let look = looks.get(cpu).and_then(|it| it.as_ref().ok());
-            let Some(asked) = asked::of(host, policy, look, are_many) else { continue };
+            let Some(asked) = asked::of(host, policy, seen(cpu), are_many) else { continue };
             let (mut readings, was_idle) = asked::readings(host, policy, cpu);
             // acpi-cpufreq reads the register of requests back, which tells of the hardware only if others wrote it.
             let is_request = |it: &Reading| {
@@ -99,62 +110,61 @@ pub(super) fn of_mainframe(host: &HostView) -> Vec<Judged<'_>> {
 /// Both are whole numbers of MHz of one table.
 const OF_MAINFRAME: f64 = 0.99;
 
-/// The CPUs that are low, and whether those are all, or all of a kind; `None` where none is. An error where they are low and nothing tells that they
-/// worked.
+/// The CPUs that are low; `None` where none is. An error where they are low and nothing tells that they worked.
 pub(super) fn low<'a, 'b>(
     host: &HostView,
     judged: &'b [Judged<'a>],
-) -> Result<Option<(Vec<&'b Judged<'a>>, bool)>, Missing> {
+) -> Result<Option<Low<'a, 'b>>, Missing> {
     let low: Vec<&Judged<'_>> = judged.iter().filter(|it| it.is_low()).collect();
-    let looked_at = |it: &&Judged<'_>| it.kind() == Kind::Look;
-    let seen: Vec<&Judged<'_>> = low.iter().copied().filter(looked_at).collect();
+    let is_seen = |it: &&Judged<'_>| matches!(it.kind(), Kind::Look | Kind::Watched);
+    let seen: Vec<&Judged<'_>> = low.iter().copied().filter(is_seen).collect();
     if !seen.is_empty() {
-        let n_working = judged.iter().filter(looked_at).count();
+        let n_working = judged.iter().filter(is_seen).count();
         let is_all = seen.len() == n_working || are_all_of_a_kind(host, &seen, judged);
-        return Ok(Some((seen, is_all)));
+        return Ok(Some(Low { cpus: seen, is_all, work: Work::Watched }));
     }
     if low.is_empty() {
         return Ok(None);
     }
-    let is_processor = low.iter().any(|it| it.asked.by == Asker::Processor);
-    let n_shown = judged.iter().filter(|it| !it.readings.is_empty()).count();
+    if low.iter().any(|it| it.asked.by == Asker::Processor) {
+        let is_all = low.len() == judged.len();
+        return Ok(Some(Low { cpus: low, is_all, work: work(host, false) }));
+    }
+    let working = |it: &&Judged<'_>| !it.was_idle;
+    let low: Vec<&Judged<'_>> = low.into_iter().filter(working).collect();
+    let is_past = low.iter().any(|it| it.kind() == Kind::SinceBoot);
+    let work = work(host, is_past);
+    let shown = judged.iter().filter(working).filter(|it| !it.readings.is_empty());
+    let n_shown = shown.count();
+    if low.is_empty() {
+        // Those that worked have what was asked for.
+        let is_told =
+            judged.iter().any(|it| is_seen(&it)) || (work == Work::Watched && n_shown > 0);
+        return if is_told { Ok(None) } else { Err(Missing::too_idle(WHAT)) };
+    }
     // Linux may show a clock for an idle CPU that it does not have: the lowest, or its last one.
     let are_samples = low.iter().all(|it| it.kind() == Kind::Sample);
     let is_all = low.len() == n_shown || (!are_samples && are_all_of_a_kind(host, &low, judged));
-    if is_processor {
-        return Ok(Some((low, is_all)));
-    }
-    let low: Vec<&Judged<'_>> = low.into_iter().filter(|it| !it.was_idle).collect();
-    if low.is_empty() && judged.iter().any(|it| looked_at(&it)) {
-        // Those that worked have what was asked for.
-        return Ok(None);
-    }
-    match work(host) {
-        _ if low.is_empty() => Err(Missing::too_idle(WHAT)),
-        Work::Likely | Work::Unknown if are_samples && may_all_have_been_idle(host, n_shown) => {
+    let found = |cpus, is_all| Ok(Some(Low { cpus, is_all, work: work.clone() }));
+    match &work {
+        Work::Watched => found(low, is_all),
+        Work::Likely | Work::Unknown
+            if are_samples && work::may_all_have_been_idle(host, n_shown) =>
+        {
             Err(Missing::too_idle(WHAT))
         }
         Work::Seen(cpus) if are_samples && !low.iter().any(|it| cpus.contains(it.cpu)) => {
             Err(Missing::too_idle(WHAT))
         }
-        Work::Seen(_) | Work::Likely | Work::Unknown if is_all => Ok(Some((low, true))),
+        Work::Seen(_) | Work::Likely | Work::Unknown if is_all => found(low, true),
         Work::Seen(cpus) => {
             let busy: Vec<_> = low.into_iter().filter(|it| cpus.contains(it.cpu)).collect();
-            Ok((!busy.is_empty()).then_some((busy, false)))
+            if busy.is_empty() { Ok(None) } else { found(busy, false) }
         }
         // Other CPUs have what was asked for, and a sample of an idle one says nothing.
-        Work::Likely if low.iter().all(|it| it.kind() < Kind::Sample) => Ok(Some((low, false))),
+        Work::Likely if low.iter().all(|it| it.kind() < Kind::Sample) => found(low, false),
         Work::Likely | Work::Unknown | Work::None => Err(Missing::too_idle(WHAT)),
     }
-}
-
-/// Whether so many CPUs may all have been idle when they were sampled, by how busy the host was since boot. One that is alone showed its own
-/// clock, and worked for it.
-fn may_all_have_been_idle(host: &HostView, n_cpus: usize) -> bool {
-    const BY_CHANCE: f64 = 0.05;
-    let idle = 1.0 - work::busy_share(host).unwrap_or(0.0);
-    let all_idle = idle.powi(i32::try_from(n_cpus).unwrap_or(i32::MAX));
-    n_cpus > 1 && all_idle > BY_CHANCE
 }
 
 /// One CPU that is alone of its kind may be a bad sample.
@@ -164,12 +174,14 @@ fn are_all_of_a_kind(host: &HostView, low: &[&Judged<'_>], judged: &[Judged<'_>]
     low.len() > 1 && loss_scale::are_all_of_a_kind(host, &low, &judged)
 }
 
-pub(super) fn work(host: &HostView) -> Work {
+/// `is_past` says that counters since boot are judged: what the CPUs did in a look tells nothing of them.
+fn work(host: &HostView, is_past: bool) -> Work {
     let seen = work::seen_on(host);
     match work::was_busy(host) {
-        _ if !seen.is_empty() => Work::Seen(seen),
+        _ if !is_past && work::in_look(host).is_some() => Work::Watched,
         Some(true) => Work::Likely,
         Some(false) => Work::None,
+        None if !seen.is_empty() => Work::Seen(seen),
         // Main threads sleep in a database of many threads, so that a list of processes does not tell of an idle host.
         None => Work::Unknown,
     }

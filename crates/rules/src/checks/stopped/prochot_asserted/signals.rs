@@ -5,8 +5,8 @@
 use super::{finding, pointed};
 use crate::finding::{Finding, Severity};
 use facts::cpu::cpuinfo::CpuInfo;
-use facts::msr::limit_reasons::{Kind, Layout};
-use facts::msr::thermal_status::{CRITICAL, CURRENT_LIMIT, Cause, POWER_LIMIT, PROCHOT, TOO_HOT};
+use facts::msr::limit_reasons::{Kind, Layout, Reason};
+use facts::msr::thermal_status::{CRITICAL, CURRENT_LIMIT, Cause, PROCHOT, TOO_HOT};
 use facts::msr::{Register, Scope};
 use facts::watched::{Sight, Watched};
 use facts::{CpuSet, HostView, Missing, Why};
@@ -43,19 +43,16 @@ impl Seen {
 }
 
 impl<'a> Signals<'a> {
-    /// Power and current limits are in this register too; they are taken from it where no other register has them.
+    /// Current limits are in this register too; they are taken from it where no other register has them.
     pub(super) fn thermal_status(
         &mut self,
         register: &Register,
         info: &CpuInfo,
         has_limit_reasons: bool,
     ) -> Result<(), &'a Missing> {
-        let causes: &[(Cause, Severity)] = match (register.scope, has_limit_reasons) {
-            (_, true) => &OWN_SIGNALS[..3],
-            // Bits 15:12 belong to cores only.
-            (Scope::Package, false) => &OWN_SIGNALS[..4],
-            (_, false) => OWN_SIGNALS,
-        };
+        // Bits 15:12 belong to cores only.
+        let has_current = !has_limit_reasons && register.scope != Scope::Package;
+        let causes = if has_current { OWN_SIGNALS } else { &OWN_SIGNALS[..3] };
         let values = self.host.msrs.of(register)?;
         for (cpu, &value) in values.known() {
             let readings = self.readings(register, cpu, value);
@@ -82,13 +79,12 @@ impl<'a> Signals<'a> {
         };
         for (cpu, &value) in values.known() {
             let readings = self.readings(layout.register, cpu, value);
-            for reason in layout.reasons().filter(|it| it.kind != Kind::Normal) {
+            let is_told = |it: &&Reason| !matches!(it.kind, Kind::Normal | Kind::Power);
+            for reason in layout.reasons().filter(is_told) {
                 let is_active = |value| layout.active(value).any(|it| it == reason);
                 let began = layout.rose(value, readings.last()).any(|it| it == reason);
                 let severity = match reason.kind {
                     Kind::Prochot => Severity::High,
-                    // At full load a processor with turbo runs at its power limit; low-power-limit judges the limit.
-                    Kind::Power => Severity::Info,
                     _ => Severity::Low,
                 };
                 if let Some(shown) = readings.shown(&is_active, began) {
@@ -204,12 +200,10 @@ impl Readings<'_> {
     }
 }
 
-/// Signals of 0x19C and 0x1B1; the last two only where no limit reasons say it better.
+/// Signals of 0x19C and 0x1B1; the last one only where no limit reasons say it better. Power is power-limit-reached's.
 const OWN_SIGNALS: &[(Cause, Severity)] = &[
     (PROCHOT, Severity::High),
     (CRITICAL, Severity::High),
     (TOO_HOT, Severity::Medium),
-    // As in the limit reasons: the normal state of a processor with turbo at full load.
-    (POWER_LIMIT, Severity::Info),
     (CURRENT_LIMIT, Severity::Low),
 ];

@@ -52,12 +52,13 @@ fn a_log_is_no_state_and_has_no_date() {
 }
 
 #[test]
-fn a_power_limit_is_told_from_its_log() {
+fn a_limit_of_current_is_told_from_its_log_and_a_power_limit_is_another_checks() {
     assert_eq!(
-        verdict(&CHECK, &host([COOL; 2], COOL, "0x0c000400")),
-        "info: power limit PL1 holds the clock down at this moment [all 4 CPUs]\n\
-         info: power limit PL2 held the clock down at some time since boot, or since the log was cleared [all 4 CPUs]"
+        verdict(&CHECK, &host([COOL; 2], COOL, "0x01000080")),
+        "low: the voltage regulator's design current holds the clock down at this moment [all 4 CPUs]\n\
+         info: an electrical or another constraint held the clock down at some time since boot, or since the log was cleared [all 4 CPUs]"
     );
+    assert_eq!(verdict(&CHECK, &host([COOL; 2], COOL, "0x0c000400")), "clean");
 }
 
 #[test]
@@ -76,12 +77,12 @@ fn a_critical_temperature_is_a_matter_of_cooling_and_not_of_power_supplies() {
 
 #[test]
 fn a_processor_without_limit_reasons_says_it_in_its_thermal_status() {
-    let sapphire_rapids = host(["0x88450400", COOL], COOL, "0x0").replace(": 85", ": 143");
+    let sapphire_rapids = host(["0x88451000", COOL], COOL, "0x0").replace(": 85", ": 143");
     assert_eq!(
         verdict(&CHECK, &sapphire_rapids),
-        "info: a power limit holds the clock down at this moment [CPUs 0,2 (2 of 4)]"
+        "low: a current limit holds the clock down at this moment [CPUs 0,2 (2 of 4)]"
     );
-    assert_eq!(verdict(&CHECK, &host(["0x88450400", COOL], COOL, "0x0")), "clean");
+    assert_eq!(verdict(&CHECK, &host(["0x88451000", COOL], COOL, "0x0")), "clean");
 }
 
 #[test]
