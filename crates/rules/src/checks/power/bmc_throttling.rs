@@ -75,7 +75,10 @@ fn untold(told: &Redfish) -> Missing {
     let of_another = |it: &&redfish::Unknown| it.what == redfish::OTHER_SYSTEMS;
     let first = || told.unknown.iter().find(|it| !of_another(it)).map(|it| &*it.why);
     let why = told.why_unknown(&[redfish::A_PROCESSOR]).or_else(first);
-    match why.map(str::to_owned).or(odd) {
+    let (n, all) = (told.n_judged(), told.n_processors());
+    let partly = (n > 0 && n < all)
+        .then(|| format!("it says of {n} of {all} processors whether they are throttled"));
+    match why.map(str::to_owned).or(odd).or(partly) {
         Some(why) => Missing { what, why: Why::Failed(why) },
         None => Missing::not_here(what, "the controller shows neither"),
     }

@@ -211,7 +211,6 @@ fn without_the_controllers_word_nothing_is_planned_and_the_request_is_shown() {
         plan.ends_with(r#"PATCH /redfish/v1/Systems/System.Embedded.1/Bios/Settings {"Attributes": {"SysProfile": "Custom", "ProcTurboMode": "Enabled"}}"#),
         "{plan}"
     );
-    assert!(planned(&FIRMWARE_TURBO, "on", INTEL).starts_with("unknown: "));
     assert!(
         planned(&FIRMWARE_TURBO, "off", &host(&dell()))
             .starts_with("value: firmware-turbo takes on")
