@@ -13,6 +13,32 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
+/// How often it is looked whether the user wants to stop what cannot be interrupted.
+const BEAT: Duration = Duration::from_millis(20);
+
+/// What `work` returns, on a thread of its own; `None` as soon as `stop` is set. It goes on by itself then, and ends with its own deadline or
+/// with the program: an exchange over a network waits in the kernel, for names, connections and answers.
+pub fn unless_stopped<T: Send + 'static>(
+    stop: &AtomicBool,
+    work: impl FnOnce() -> T + Clone + Send + 'static,
+) -> Option<T> {
+    let (sender, receiver) = mpsc::channel();
+    let own = work.clone();
+    // Where nobody waits any more, there is nobody to tell.
+    let threaded = move || drop(sender.send(own()));
+    if std::thread::Builder::new().name("exchange".to_owned()).spawn(threaded).is_err() {
+        // A machine without room for a thread is asked all the same, and waited for.
+        return Some(work());
+    }
+    loop {
+        match receiver.recv_timeout(BEAT) {
+            Ok(done) => return Some(done),
+            Err(RecvTimeoutError::Timeout) if !stop.load(Ordering::Relaxed) => {}
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return None,
+        }
+    }
+}
+
 /// Listens for the user's wish to stop.
 pub struct Interrupt {
     signals: Receiver<()>,
@@ -103,5 +129,20 @@ mod tests {
         assert!(interrupt.wait(Duration::ZERO) && interrupt.flag().load(Ordering::Relaxed));
         drop(stop);
         assert!(interrupt.wait(Duration::ZERO));
+    }
+
+    #[test]
+    fn what_waits_in_the_kernel_is_left_as_soon_as_the_user_wants_to_stop() {
+        let stop = Arc::new(AtomicBool::new(false));
+        assert_eq!(unless_stopped(&stop, || 7), Some(7));
+        let (never, waits) = mpsc::channel::<()>();
+        let waits = Arc::new(std::sync::Mutex::new(waits));
+        let raised = Arc::clone(&stop);
+        let left = unless_stopped(&stop, move || {
+            raised.store(true, Ordering::Relaxed);
+            waits.lock().unwrap().recv().ok()
+        });
+        assert_eq!(left, None);
+        drop(never);
     }
 }

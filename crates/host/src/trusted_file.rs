@@ -125,7 +125,7 @@ impl Walk {
             }
             FileType::RegularFile if self.todo.is_empty() => return Ok(Found::File(within)),
             // To open a device has an effect: a watchdog starts.
-            _ if self.todo.is_empty() => return Err(not_regular(&within)),
+            kind if self.todo.is_empty() => return Err(not_regular(&within, kind)),
             _ => return Err(Distrusted::new(&within, "it is not a folder")),
         }
         Ok(Found::Way)
@@ -160,8 +160,9 @@ impl Walk {
             .map_err(|error| failed(within, error))?;
         let status = status(within, &found)?;
         // Another one may have taken its name since it was looked at.
-        if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile {
-            return Err(not_regular(within));
+        match FileType::from_raw_mode(status.st_mode) {
+            FileType::RegularFile => {}
+            kind => return Err(not_regular(within, kind)),
         }
         writers(within, &status)?;
         self.refuse_other_names(within, &status)?;
@@ -200,8 +201,21 @@ fn status(path: &Path, file: &OwnedFd) -> Result<Stat, Distrusted> {
     rustix::fs::fstat(file).map_err(|error| failed(path, error))
 }
 
-fn not_regular(path: &Path) -> Distrusted {
-    Distrusted::new(path, "it is not a regular file")
+fn not_regular(path: &Path, kind: FileType) -> Distrusted {
+    Distrusted::new(path, format!("it is {}, and not a regular file", named(kind)))
+}
+
+/// What is there, in words.
+pub(crate) fn named(kind: FileType) -> &'static str {
+    match kind {
+        FileType::RegularFile => "a file",
+        FileType::Directory => "a folder",
+        FileType::Symlink => "a link",
+        FileType::Fifo => "a pipe",
+        FileType::Socket => "a socket",
+        FileType::CharacterDevice | FileType::BlockDevice => "a device",
+        FileType::Unknown => "something else",
+    }
 }
 
 fn failed(path: &Path, error: Errno) -> Distrusted {

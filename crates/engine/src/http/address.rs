@@ -22,7 +22,8 @@ impl Address {
     ///
     /// Errors: it is no such URL, or it holds a user name or password, which the error does not repeat.
     pub fn parse(text: &str) -> Result<Address, Failure> {
-        let refused = |why: &'static str| Problem::Address { why }.of(text);
+        let named = if text.is_empty() { "\"\"" } else { text };
+        let refused = |why: &'static str| Problem::Address { why }.of(named);
         if has_user(text) {
             let why = "the URL holds a user name or a password, which process lists and logs show: leave it out, and write them \
                        as the header of a request (the scheme Basic, RFC 7617) to a file that only you can read, which --token-file names";

@@ -94,7 +94,9 @@ impl Default for Options {
 }
 
 /// A client of one server. Unless [`Options::reuses`] says otherwise, each exchange has a connection of its own: one that is kept may be
-/// closed by the server at the moment when the next request is sent, which looks as if the server had failed.
+/// closed by the server at the moment when the next request is sent, which looks as if the server had failed. A clone of it has the same
+/// connections.
+#[derive(Clone)]
 pub struct Client {
     agent: Agent,
     address: Address,

@@ -42,7 +42,7 @@ impl What {
             What::Chassis | What::ChassisCollection => "the chassis, and so its power limit",
             What::Processors | What::Processor => facts::redfish::A_PROCESSOR,
             What::Environment | What::Power => "the power limit",
-            What::Metrics(_) => "how long a processor was throttled",
+            What::Metrics(_) => facts::redfish::THROTTLED_TIME,
             What::ProcessorEnvironment(_) => "the power limit of a processor",
             What::Controls | What::Control => "set points",
             What::Thermal | What::ThermalSubsystem | What::ThermalMetrics => "temperatures",
@@ -89,6 +89,20 @@ impl Budget {
             registry: MOST_FOR_REGISTRY,
             inventory: MOST_FOR_INVENTORY,
         }
+    }
+
+    /// Why something is not asked for once its requests are used up.
+    pub(super) fn spent(what: What) -> String {
+        let (most, of) = if what.is_of_bios() {
+            (MOST_FOR_BIOS, "settings of the firmware")
+        } else if what.is_of_registry() {
+            (MOST_FOR_REGISTRY, "the values of settings")
+        } else if what.is_of_inventory() {
+            (MOST_FOR_INVENTORY, "versions of firmware")
+        } else {
+            (MOST, "limits and throttling")
+        };
+        format!("not asked: a look sends {most} requests for {of}, and they were used up")
     }
 
     pub(super) fn of(&mut self, what: What) -> &mut usize {

@@ -2,10 +2,12 @@
 
 use crate::clock::now;
 use crate::http::{Client, Failure, Problem};
+use crate::interrupt::unless_stopped;
 use facts::redfish::{Request, Resource};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// Answers by their paths, with their versions.
@@ -21,6 +23,8 @@ pub(super) struct Exchange<'a> {
     kept: &'a mut Kept,
     until: Instant,
     deadline: Duration,
+    /// Set once the user wants to stop.
+    stop: Option<&'a AtomicBool>,
     requests: Vec<Request>,
     /// Whether a connection may be there that the controller has closed.
     is_connected: bool,
@@ -29,8 +33,17 @@ pub(super) struct Exchange<'a> {
 /// Why there is no resource.
 #[derive(Debug)]
 pub(super) enum NoResource {
-    /// There was no time left to ask.
-    NoTime,
+    /// There was no time left to ask, of so much for all requests together.
+    NoTime(Duration),
+    /// It was asked, and there was no answer in what was left of the time for all requests together.
+    Late {
+        /// What was left.
+        left: Duration,
+        /// The time for all.
+        of: Duration,
+    },
+    /// The user wanted to stop.
+    Stopped,
     /// It was asked.
     Failed(Failure),
     /// What came is no resource.
@@ -38,32 +51,46 @@ pub(super) enum NoResource {
 }
 
 impl NoResource {
-    /// Whether all further requests would end the same way.
-    pub(super) fn is_for_all(&self) -> bool {
+    /// Why there is none, in words without the address of the controller; and why nothing else is asked for, where all further requests would
+    /// end the same way.
+    pub(super) fn words(self) -> (String, Option<String>) {
+        let used = |of: Duration| {
+            format!("not asked: the {} s for all requests together were used up", of.as_secs_f64())
+        };
         match self {
-            NoResource::NoTime => true,
-            NoResource::NotOne => false,
-            NoResource::Failed(failure) => match failure.problem {
-                Problem::Connect { .. }
-                | Problem::Untrusted { .. }
-                | Problem::Tls { .. }
-                | Problem::Timeout { .. }
-                | Problem::Denied { status: 401, .. } => true,
-                // A controller that restarts closes connections, and then refuses them.
-                _ => false,
-            },
+            NoResource::NoTime(of) => (used(of), Some(used(of))),
+            NoResource::Late { left, of } => {
+                let (left, all) = (left.as_secs_f64(), of.as_secs_f64());
+                let words = format!(
+                    "no answer in the {left:.1} s that were left of {all} s for all requests together"
+                );
+                (words, Some(used(of)))
+            }
+            NoResource::Stopped => (
+                "no answer before Ctrl-C".to_owned(),
+                Some("not asked: Ctrl-C came before".to_owned()),
+            ),
+            NoResource::NotOne => ("the answer is no JSON object".to_owned(), None),
+            NoResource::Failed(failure) => {
+                let is_for_all = is_for_all(&failure.problem);
+                let words = failure.by(CONTROLLER).to_string();
+                let others = is_for_all.then(|| format!("not asked, as {words}"));
+                (words, others)
+            }
         }
     }
+}
 
-    /// In words, without the address of the controller.
-    pub(super) fn words(self) -> String {
-        match self {
-            NoResource::NoTime => {
-                "not asked: the time for all requests together was used".to_owned()
-            }
-            NoResource::NotOne => "the answer is no JSON object".to_owned(),
-            NoResource::Failed(failure) => failure.by(CONTROLLER).to_string(),
-        }
+/// Whether all further requests would fail as well.
+fn is_for_all(problem: &Problem) -> bool {
+    match problem {
+        Problem::Connect { .. }
+        | Problem::Untrusted { .. }
+        | Problem::Tls { .. }
+        | Problem::Timeout { .. }
+        | Problem::Denied { status: 401, .. } => true,
+        // A controller that restarts closes connections, and then refuses them.
+        _ => false,
     }
 }
 
@@ -72,9 +99,11 @@ impl<'a> Exchange<'a> {
         client: &'a Client,
         kept: &'a mut Kept,
         deadline: Duration,
+        stop: Option<&'a AtomicBool>,
     ) -> Exchange<'a> {
         let until = now() + deadline;
-        Exchange { client, kept, until, deadline, requests: Vec::new(), is_connected: false }
+        let requests = Vec::new();
+        Exchange { client, kept, until, deadline, stop, requests, is_connected: false }
     }
 
     /// What the user sets by this name.
@@ -109,36 +138,82 @@ impl<'a> Exchange<'a> {
 
     fn ask(&mut self, path: &str) -> Result<Value, NoResource> {
         let began = now();
-        if began >= self.until {
-            return Err(NoResource::NoTime);
+        let left = self.until.saturating_duration_since(began);
+        if left.is_zero() {
+            return Err(NoResource::NoTime(self.deadline));
         }
         let asked = self.answer(path);
         let (outcome, bytes) = match &asked {
-            Ok((_, status, bytes)) => (status.to_string(), *bytes),
-            Err(failure) => (outcome(&failure.problem), 0),
+            None => ("stopped".to_owned(), 0),
+            Some(Ok(answer)) => (answer.status.to_string(), answer.bytes),
+            Some(Err(failure)) => (outcome(&failure.problem), 0),
         };
         let seconds = began.elapsed().as_secs_f64();
+        let is_first = self.requests.is_empty();
         self.requests.push(Request { path: path.to_owned(), outcome, seconds, bytes });
-        asked.map(|(value, ..)| value).map_err(NoResource::Failed)
+        match asked.ok_or(NoResource::Stopped)? {
+            // The first one had all of the time.
+            Err(Failure { problem: Problem::Timeout { .. }, .. }) if !is_first => {
+                Err(NoResource::Late { left, of: self.deadline })
+            }
+            Err(failure) => Err(NoResource::Failed(failure)),
+            Ok(answer) => Ok(self.kept(path, answer)),
+        }
     }
 
-    fn answer(&mut self, path: &str) -> Result<(Value, u16, u64), Failure> {
-        let kept = self.kept.0.get(path);
-        let condition = kept.map(|(etag, _)| ("if-none-match", etag.as_str()));
-        let headers: Vec<(&'static str, &str)> =
-            [Some(ODATA), condition].into_iter().flatten().collect();
-        let answer = self.client.get_with(path, &headers, self.until, self.deadline)?;
-        let (status, etag) = (answer.status(), answer.etag().map(str::to_owned));
-        if let (304, Some((_, value))) = (status, kept) {
-            return Ok((value.clone(), status, 0));
+    /// `None` once the user wants to stop.
+    fn answer(&self, path: &str) -> Option<Result<Answered, Failure>> {
+        let etag = self.kept.0.get(path).map(|(etag, _)| etag.clone());
+        let (client, path) = (self.client.clone(), path.to_owned());
+        let (until, deadline) = (self.until, self.deadline);
+        let get = move || answered(&client, &path, etag.as_deref(), until, deadline);
+        match self.stop {
+            None => Some(get()),
+            Some(stop) => unless_stopped(stop, get),
         }
-        let (mut value, bytes) = answer.json_and_length(PhantomData::<Value>)?;
+    }
+
+    /// What was answered, or the answer before where nothing has changed since.
+    fn kept(&mut self, path: &str, answer: Answered) -> Value {
+        let Answered { etag, value, .. } = answer;
+        let Some(mut value) = value else {
+            return self.kept.0.get(path).map_or(Value::Null, |(_, value)| value.clone());
+        };
         mask(&mut value, self.client);
         if let Some(etag) = etag {
             self.kept.0.insert(path.to_owned(), (etag, value.clone()));
         }
-        Ok((value, status, bytes))
+        value
     }
+}
+
+/// An answer that was read.
+struct Answered {
+    status: u16,
+    etag: Option<String>,
+    /// `None` where it is the one that is kept.
+    value: Option<Value>,
+    bytes: u64,
+}
+
+/// The answer of the controller; `etag` is the version of the one that is kept.
+fn answered(
+    client: &Client,
+    path: &str,
+    etag: Option<&str>,
+    until: Instant,
+    deadline: Duration,
+) -> Result<Answered, Failure> {
+    let condition = etag.map(|it| ("if-none-match", it));
+    let headers: Vec<(&'static str, &str)> =
+        [Some(ODATA), condition].into_iter().flatten().collect();
+    let answer = client.get_with(path, &headers, until, deadline)?;
+    let (status, version) = (answer.status(), answer.etag().map(str::to_owned));
+    if status == 304 && etag.is_some() {
+        return Ok(Answered { status, etag: None, value: None, bytes: 0 });
+    }
+    let (value, bytes) = answer.json_and_length(PhantomData::<Value>)?;
+    Ok(Answered { status, etag: version, value: Some(value), bytes })
 }
 
 /// How messages name a controller, before its address.

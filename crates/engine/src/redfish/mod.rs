@@ -23,22 +23,27 @@ pub use bootstrap::Bootstrap;
 pub use firmware::Setup;
 pub use host_interface::in_band;
 pub use source::{Controller, WithRedfish};
+pub use walk::Stopped;
 
 use crate::clock::now;
 use crate::http::{
     Address, Client, Credentials, Failure, Fingerprint, Named, Options, Problem, Trust,
 };
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, unless_stopped};
 use anyhow::{Error, Result, anyhow, bail};
 use exchange::Exchange;
 use facts::redfish::{Redfish, Rise, rises};
 use host::Source;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use walk::Walk;
+use walk::{Looked, Walk};
 
 /// For all requests of a look together.
 pub const DEADLINE: Duration = Duration::from_secs(10);
+
+/// For all requests of a second look that the user has ended early, and waits for.
+const DEADLINE_OF_LAST: Duration = Duration::from_secs(2);
 
 /// Requests of a look at limits and throttling.
 pub const MOST: usize = 8;
@@ -177,46 +182,88 @@ impl Way {
 pub struct Session<'a> {
     client: &'a Client,
     kept: exchange::Kept,
+    stop: Option<&'a AtomicBool>,
+}
+
+/// What a second look showed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Risen {
+    /// The time between the looks.
+    pub time: Duration,
+    /// What rose, or why that is unknown.
+    pub rises: Result<Vec<Rise>, String>,
 }
 
 impl<'a> Session<'a> {
     /// Nothing is sent yet.
     pub fn new(client: &'a Client) -> Session<'a> {
-        Session { client, kept: exchange::Kept::default() }
+        Session { client, kept: exchange::Kept::default(), stop: None }
+    }
+
+    /// The same, of which each request ends once this is set: a look has what was answered until then.
+    #[must_use]
+    pub fn stopped_by(self, stop: &'a AtomicBool) -> Session<'a> {
+        Session { stop: Some(stop), ..self }
     }
 
     /// Looks at the controller.
     ///
-    /// Errors: it cannot be reached, does not speak Redfish, denies access, or has no system of the requested name.
+    /// Errors: it cannot be reached, does not speak Redfish, denies access, or has no system of the requested name; [`Stopped`].
     pub fn look(&mut self, wanted: &Wanted) -> Result<Redfish> {
         let deadline = if wanted.change.is_some() { DEADLINE_OF_CHANGES } else { DEADLINE };
-        self.look_within(wanted, deadline)
+        Ok(self.look_within(wanted, deadline)?.told)
     }
 
-    /// Looks, and once more after `time` or as soon as the user wants to stop: what rose between the looks, and how long that was.
+    /// Looks, and once more after `time` or as soon as the user wants to stop: what rose between the looks, and how long that was. Of a first
+    /// look that the user stopped there is no second one, and one that does not end in time leaves what the first one learned.
     ///
-    /// Errors: those of [`Session::look`].
+    /// Errors: those of [`Session::look`], of the first look.
     pub fn look_for(
         &mut self,
         wanted: &Wanted,
         time: Duration,
         interrupt: &Interrupt,
-    ) -> Result<(Redfish, Duration, Vec<Rise>)> {
+    ) -> Result<(Redfish, Risen)> {
         let told = self.look(wanted)?;
         let began = now();
-        interrupt.wait(time);
+        if interrupt.flag().load(Ordering::Relaxed) {
+            let rises = Err("Ctrl-C came before the second look".to_owned());
+            return Ok((told, Risen { time: began.elapsed(), rises }));
+        }
+        let is_ended = interrupt.wait(time);
+        let time = began.elapsed();
         // The firmware's settings and versions stay what they were.
-        let again = self.look(&Wanted { system: wanted.system.clone(), ..Wanted::default() })?;
-        let rises = rises(&told, &again);
-        Ok((told.after(again), began.elapsed(), rises))
+        let limits = Wanted { system: wanted.system.clone(), ..Wanted::default() };
+        Ok(match self.look_again(&limits, is_ended) {
+            Err(why) => (told, Risen { time, rises: Err(why) }),
+            Ok(again) => {
+                let rises = Ok(rises(&told, &again));
+                (told.after(again), Risen { time, rises })
+            }
+        })
     }
 
-    fn look_within(&mut self, wanted: &Wanted, deadline: Duration) -> Result<Redfish> {
-        let exchange = Exchange::begin(self.client, &mut self.kept, deadline);
-        let mut told =
-            Walk::new(exchange, wanted).run().map_err(|failure| self.explained(failure))?;
-        told.address = Some(self.client.address().to_string());
-        Ok(told)
+    /// The second look: a short one, where the user has ended the time before it and waits; else it is one that a wish to stop ends.
+    ///
+    /// Errors: why it is not a whole one.
+    fn look_again(&mut self, wanted: &Wanted, is_ended: bool) -> Result<Redfish, String> {
+        self.stop = self.stop.filter(|_| !is_ended);
+        let deadline = if is_ended { DEADLINE_OF_LAST } else { DEADLINE };
+        match self.look_within(wanted, deadline) {
+            Ok(Looked { told, ended: None }) => Ok(told),
+            Ok(Looked { ended: Some(why), .. }) => {
+                Err(format!("the second look ended early: {why}"))
+            }
+            Err(error) => Err(format!("the second look failed: {error:#}")),
+        }
+    }
+
+    fn look_within(&mut self, wanted: &Wanted, deadline: Duration) -> Result<Looked> {
+        let exchange = Exchange::begin(self.client, &mut self.kept, deadline, self.stop);
+        let looked = Walk::new(exchange, wanted).run();
+        let mut looked = looked.map_err(|failure| self.explained(failure))?;
+        looked.told.address = Some(self.client.address().to_string());
+        Ok(looked)
     }
 
     /// A certificate that nobody vouches for is what most controllers have: its fingerprint is shown, to be compared.
@@ -225,7 +272,13 @@ impl<'a> Session<'a> {
         if !error.downcast_ref::<Failure>().is_some_and(is_untrusted) || self.client.is_pinned() {
             return error;
         }
-        match fingerprint_of(self.client.address()) {
+        let address = self.client.address().clone();
+        let of = move || fingerprint_of(&address);
+        let found = match self.stop {
+            None => of(),
+            Some(stop) => unless_stopped(stop, of).flatten(),
+        };
+        match found {
             Some(found) => anyhow!(
                 "{error}; its SHA-256 fingerprint is {found}: where the controller's own page shows the same, trust it with {}",
                 self.client.named().of("fingerprint")

@@ -45,6 +45,13 @@ impl WithRedfish {
         WithRedfish { inner, way, wanted, told: OnceCell::new() }
     }
 
+    /// The controller is there, and not asked.
+    pub fn left_alone(inner: Box<dyn Source>) -> WithRedfish {
+        let way = Err(anyhow!("it is not asked here"));
+        let told = OnceCell::from(Err(Missing::left_alone(redfish::NAME)));
+        WithRedfish { inner, way, wanted: Wanted::default(), told }
+    }
+
     fn ask(&self) -> Fact<Redfish> {
         let failed = |error: &Error| Missing {
             what: redfish::NAME.to_owned(),

@@ -89,7 +89,7 @@ fn a_limit_in_power_and_a_throttled_processor_are_found_at_dell() {
     assert_eq!((limit.watts, limit.is_reached()), (Some(500.0), Some(true)));
     let throttled: Vec<&str> = told.throttled().map(|it| &*it.name).collect();
     assert_eq!(throttled, ["CPU.Socket.1"]);
-    assert_eq!(told.processors.len(), 2);
+    assert_eq!((told.processors.len(), told.n_listed), (2, 2));
     assert!(
         paths(&told)
             .contains(&"/redfish/v1/Systems/System.Embedded.1/Processors?$expand=.($levels=1)")
@@ -108,14 +108,16 @@ fn what_the_new_resource_has_is_not_asked_of_the_old_one() {
     assert_eq!(told.requests.len(), MOST);
     assert_eq!(
         unknown(&told),
-        ["temperatures: not asked: a look sends few requests, and they were used up"]
+        [
+            "temperatures: not asked: a look sends 8 requests for limits and throttling, and they were used up"
+        ]
     );
 }
 
 #[test]
 fn a_service_that_says_nothing_of_processors_is_not_asked_for_each() {
     let told = look(hpe());
-    assert_eq!(told.processors.len(), 1);
+    assert_eq!((told.processors.len(), told.n_processors()), (1, 2));
     assert!(told.in_force().next().is_none() && told.limits[0].drawn == Some(565.0));
     assert_eq!(told.temperatures.len(), 2);
     let words: Vec<String> = told.words.iter().map(|it| it.value.clone()).collect();
@@ -126,7 +128,7 @@ fn a_service_that_says_nothing_of_processors_is_not_asked_for_each() {
 #[test]
 fn processors_of_another_system_are_found_and_graphics_left_out() {
     let told = look(supermicro());
-    assert_eq!(told.processors.len(), 1);
+    assert_eq!((told.processors.len(), told.n_processors()), (1, 1));
     assert_eq!(told.words[0].value, "SWPowerCap");
     assert!(
         told.limits.iter().all(|it| it.is_of_processor && !it.is_in_force()),

@@ -28,6 +28,25 @@ impl fmt::Display for NoSuchSystem {
     }
 }
 
+/// The user wanted to stop before the controller had named its systems.
+#[derive(Debug)]
+pub struct Stopped;
+
+impl std::error::Error for Stopped {}
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("stopped before the controller said anything about this machine")
+    }
+}
+
+/// What a look learned.
+pub(super) struct Looked {
+    pub(super) told: Redfish,
+    /// Why it ended before all was asked for, where it did.
+    pub(super) ended: Option<String>,
+}
+
 /// One look.
 pub(super) struct Walk<'a> {
     exchange: Exchange<'a>,
@@ -39,6 +58,8 @@ pub(super) struct Walk<'a> {
     /// The settings of the firmware as they came.
     bios: Option<Resource>,
     budget: Budget,
+    /// Why nothing more is asked for.
+    ended: Option<String>,
 }
 
 impl<'a> Walk<'a> {
@@ -52,11 +73,12 @@ impl<'a> Walk<'a> {
             others: Vec::new(),
             bios: None,
             budget: Budget::whole(),
+            ended: None,
         }
     }
 
     /// Errors: nothing at all could be learned.
-    pub(super) fn run(mut self) -> Result<Redfish> {
+    pub(super) fn run(mut self) -> Result<Looked> {
         let root = self.ask(What::Systems, ROOT).map_err(error)?;
         self.root(&root);
         if self.todo.is_empty() {
@@ -66,7 +88,7 @@ impl<'a> Walk<'a> {
             self.visit(what, &link)?;
         }
         self.told.requests = self.exchange.into_requests();
-        Ok(self.told)
+        Ok(Looked { told: self.told, ended: self.ended })
     }
 
     /// The most telling of what is left, which is taken out.
@@ -103,10 +125,7 @@ impl<'a> Walk<'a> {
 
     fn visit(&mut self, what: What, link: &Link) -> Result<()> {
         if *self.budget.of(what) == 0 {
-            self.unknown(
-                what.name(),
-                "not asked: a look sends few requests, and they were used up",
-            );
+            self.unknown(what.name(), Budget::spent(what));
             return Ok(());
         }
         let query = self.told.service.expand.filter(|_| what.is_expanded());
@@ -124,13 +143,13 @@ impl<'a> Walk<'a> {
             }
             Err(why) if is_first => Err(error(why)),
             Err(why) => {
-                let is_for_all = why.is_for_all();
-                let words = why.words();
-                self.unknown(what.name(), &*words);
-                if is_for_all {
+                let (words, others) = why.words();
+                self.unknown(what.name(), words);
+                if let Some(why) = others {
                     for (what, _) in std::mem::take(&mut self.todo) {
-                        self.unknown(what.name(), &*words);
+                        self.unknown(what.name(), &*why);
                     }
+                    self.ended = Some(why);
                 }
                 Ok(())
             }
@@ -318,6 +337,9 @@ impl<'a> Walk<'a> {
     }
 
     fn processors(&mut self, resource: &Resource) {
+        let collection = resource.collection();
+        let n_listed = collection.members.len() + collection.left_out;
+        self.told.n_listed = self.told.n_listed.saturating_add(n_listed);
         self.members(What::Processor, resource);
         let is_empty = self.told.processors.is_empty()
             && !self.todo.iter().any(|(what, _)| *what == What::Processor);
@@ -328,7 +350,11 @@ impl<'a> Walk<'a> {
     }
 
     fn processor(&mut self, resource: &Resource) {
-        let Some(processor) = resource.processor() else { return };
+        let Some(processor) = resource.processor() else {
+            // Graphics and empty sockets are in the same list.
+            self.told.n_listed = self.told.n_listed.saturating_sub(1);
+            return;
+        };
         if !processor.tells() {
             // The others are of the same service, and say as little.
             self.todo.retain(|(what, _)| *what != What::Processor);
@@ -343,6 +369,7 @@ impl<'a> Walk<'a> {
 fn error(why: NoResource) -> Error {
     match why {
         NoResource::Failed(failure) => failure.into(),
-        other => Error::msg(other.words()),
+        NoResource::Stopped => Stopped.into(),
+        other => Error::msg(other.words().0),
     }
 }

@@ -51,8 +51,10 @@ pub struct Redfish {
     pub system: System,
     /// Limits on power, in force or not.
     pub limits: Vec<Limit>,
-    /// The processors that are CPUs.
+    /// The processors that are CPUs, as far as they were read.
     pub processors: Vec<Processor>,
+    /// How many the controller lists, less those that were read and are no CPU; 0 in copies that do not have it.
+    pub n_listed: usize,
     /// Temperatures of CPUs and of the air that comes in, and all that are at a threshold.
     pub temperatures: Vec<Temperature>,
     /// What the maker adds to the schemas about limits, in its own words.
@@ -86,6 +88,9 @@ pub struct Word {
 
 /// What [`Unknown::what`] says of processors.
 pub const A_PROCESSOR: &str = "a processor";
+
+/// What it says of their counts of time.
+pub const THROTTLED_TIME: &str = "how long a processor was throttled";
 
 /// Something that could not be learned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,6 +132,22 @@ impl Redfish {
     /// Whether it is unknown of a processor what the controller says of it.
     pub fn left_out_a_processor(&self) -> bool {
         self.unknown.iter().any(|it| it.what == A_PROCESSOR)
+    }
+
+    /// How many processors there are, read or not.
+    pub fn n_processors(&self) -> usize {
+        self.n_listed.max(self.processors.len())
+    }
+
+    /// Of how many of them the controller was heard to say whether they are throttled.
+    pub fn n_judged(&self) -> usize {
+        self.processors.iter().filter(|it| it.throttled.is_some()).count()
+    }
+
+    /// Why one of these is unknown, the first that is.
+    pub fn why_unknown(&self, what: &[&str]) -> Option<&str> {
+        let of = |what: &&str| self.unknown.iter().find(|it| it.what == *what);
+        what.iter().find_map(of).map(|it| &*it.why)
     }
 
     /// A limit, or whether a processor is throttled, that is no value of the schema's.

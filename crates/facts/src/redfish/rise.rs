@@ -11,6 +11,15 @@ pub struct Rise {
     pub power_s: Option<f64>,
     /// By heat.
     pub heat_s: Option<f64>,
+    /// Whether a count fell: it was reset in between, and tells nothing.
+    pub is_reset: bool,
+}
+
+impl Rise {
+    /// Whether the controller counted for this processor in both looks.
+    pub fn is_counted(&self) -> bool {
+        self.power_s.is_some() || self.heat_s.is_some()
+    }
 }
 
 impl Redfish {
@@ -39,9 +48,12 @@ impl Redfish {
 /// The rises of all processors that are in both looks. A count that fell was reset in between: it tells nothing.
 pub fn rises(before: &Redfish, after: &Redfish) -> Vec<Rise> {
     let rise = |from: Option<f64>, to: Option<f64>| Some(to? - from?).filter(|it| *it >= 0.0);
+    let fell = |from: Option<f64>, to: Option<f64>| from > to && to.is_some();
     let of = |it: &Processor| {
         let earlier = before.processors.iter().find(|other| other.source == it.source)?;
         Some(Rise {
+            is_reset: fell(earlier.power_limited_s, it.power_limited_s)
+                || fell(earlier.heat_limited_s, it.heat_limited_s),
             processor: it.name.clone(),
             power_s: rise(earlier.power_limited_s, it.power_limited_s),
             heat_s: rise(earlier.heat_limited_s, it.heat_limited_s),

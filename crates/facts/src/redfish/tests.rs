@@ -412,7 +412,7 @@ fn what_rises_from_one_look_to_the_next_happens_now() {
     // It was reset in between, and the other is not told.
     assert_eq!(
         rise(at(Some(60.0), None), at(Some(1.0), Some(2.0))),
-        Rise { processor: "CPU 1".to_owned(), power_s: None, heat_s: None }
+        Rise { processor: "CPU 1".to_owned(), power_s: None, heat_s: None, is_reset: true }
     );
     assert_eq!(rises(&Redfish::default(), &at(None, None)), []);
 }

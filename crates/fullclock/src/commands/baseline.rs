@@ -14,6 +14,7 @@ use facts::quantity;
 use lab::baseline::{Since, Store};
 use report::baseline as worded;
 use report::baseline::{Report, Window};
+use report::json::Head;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -49,7 +50,7 @@ enum BaselineAction {
     Diff {
         /// Every change since then: a day (2026-05-12), a time (12h, 30d, 8w, 1y) or the number of a baseline; the last change
         /// without it
-        #[arg(value_name = "SINCE")]
+        #[arg(value_name = "SINCE", allow_negative_numbers = true)]
         since: Option<String>,
     },
 }
@@ -75,44 +76,21 @@ pub(super) fn run(arguments: &Arguments, options: &BaselineArguments) -> Result<
     let results = results_folder(options.results.as_deref())?;
     let store = Store::below(&results);
     let file = store.history_file();
+    let head = head(arguments);
     let (text, code) = match &options.action {
         None => {
             let interrupt = Interrupt::listen()?;
             let wanted = Wanted { wait: options.wait, again: options.again };
             let taken = take(&results, wanted, &interrupt, &mut tell(arguments))?;
-            let report = Report { history: &taken.history, file: &file };
-            let (kept, code) = match &taken.kept {
-                Kept::Now => (worded::Kept::Now, ExitCode::SUCCESS),
-                Kept::Before => (worded::Kept::Before, ExitCode::SUCCESS),
-                Kept::WithoutSpeed(why) => {
-                    (worded::Kept::WithoutSpeed(why), ExitCode::from(NOT_IDLE))
-                }
-            };
-            let text = match form {
-                Form::Json => worded::taken_json(&head(arguments), &report, kept)?,
-                Form::Csv => worded::list_csv(&report, 1),
-                Form::Document(format) => worded::taken(&report, kept).render(format),
-            };
-            (text, code)
+            let report = Report { history: &taken.history, file: &file, now_ns: since_1970_ns() };
+            shown(&head, form, &report, &taken.kept)?
         }
-        Some(BaselineAction::List { count }) => {
+        Some(action) => {
             let history = store.read()?;
-            let report = Report { history: &history, file: &file };
-            let text = match form {
-                Form::Json => worded::list_json(&head(arguments), &report, *count)?,
-                Form::Csv => worded::list_csv(&report, *count),
-                Form::Document(format) => worded::list(&report, *count).render(format),
-            };
-            (text, ExitCode::SUCCESS)
-        }
-        Some(BaselineAction::Diff { since }) => {
-            let window = since.as_deref().map(window).transpose()?;
-            let history = store.read()?;
-            let report = Report { history: &history, file: &file };
-            let text = match form {
-                Form::Json => worded::diff_json(&head(arguments), &report, window)?,
-                Form::Csv => worded::diff_csv(&report, window),
-                Form::Document(format) => worded::diff(&report, window).render(format),
+            let report = Report { history: &history, file: &file, now_ns: since_1970_ns() };
+            let text = match action {
+                BaselineAction::List { count } => list(&head, form, &report, *count)?,
+                BaselineAction::Diff { since } => diff(&head, form, &report, since.as_deref())?,
             };
             (text, ExitCode::SUCCESS)
         }
@@ -121,7 +99,41 @@ pub(super) fn run(arguments: &Arguments, options: &BaselineArguments) -> Result<
     Ok(code)
 }
 
-fn window(text: &str) -> Result<Window<'_>> {
+/// The baseline that was taken.
+fn shown(head: &Head, form: Form, report: &Report<'_>, kept: &Kept) -> Result<(String, ExitCode)> {
+    let (kept, code) = match kept {
+        Kept::Now => (worded::Kept::Now, ExitCode::SUCCESS),
+        Kept::Before => (worded::Kept::Before, ExitCode::SUCCESS),
+        Kept::WithoutSpeed(why) => (worded::Kept::WithoutSpeed(why), ExitCode::from(NOT_IDLE)),
+    };
+    let text = match form {
+        Form::Json => worded::taken_json(head, report, kept)?,
+        Form::Csv => worded::list_csv(report, 1),
+        Form::Document(format) => worded::taken(report, kept).render(format),
+    };
+    Ok((text, code))
+}
+
+fn list(head: &Head, form: Form, report: &Report<'_>, count: usize) -> Result<String> {
+    Ok(match form {
+        Form::Json => worded::list_json(head, report, count)?,
+        Form::Csv => worded::list_csv(report, count),
+        Form::Document(format) => worded::list(report, count).render(format),
+    })
+}
+
+fn diff(head: &Head, form: Form, report: &Report<'_>, since: Option<&str>) -> Result<String> {
+    let window = since.map(|it| window(it, report)).transpose()?;
+    Ok(match form {
+        Form::Json => worded::diff_json(head, report, window)?,
+        Form::Csv => worded::diff_csv(report, window),
+        Form::Document(format) => worded::diff(report, window).render(format),
+    })
+}
+
+/// Errors: the text is no time; there is no baseline from then on.
+fn window<'a>(text: &'a str, report: &Report<'_>) -> Result<Window<'a>> {
     let since: Since = text.parse().map_err(anyhow::Error::msg)?;
-    Ok(Window { text, since, now_ns: since_1970_ns() })
+    since.check(report.history, report.now_ns).map_err(anyhow::Error::msg)?;
+    Ok(Window { text, since, now_ns: report.now_ns })
 }

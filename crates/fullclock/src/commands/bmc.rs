@@ -9,12 +9,12 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use engine::http::{Credentials, Fingerprint, Named};
 use engine::interrupt::Interrupt;
-use engine::redfish::{Bootstrap, Session, Wanted, Way, WithRedfish, in_band};
+use engine::redfish::{Bootstrap, Risen, Session, Stopped, Wanted, Way, WithRedfish, in_band};
 use facts::quantity;
 use host::ipmi::Controller;
 use host::{Live, Source};
 use report::document::Format;
-use report::redfish::{Report, document, json};
+use report::redfish::{Report, Second, document, json};
 use rules::config::{Config, Redfish};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -69,10 +69,10 @@ struct WayArguments {
 }
 
 fn look(text: &str) -> Result<Duration, String> {
-    match quantity::duration(text)? {
-        time if (Duration::from_secs(1)..=Duration::from_secs(60)).contains(&time) => Ok(time),
-        _ => Err(format!("{text:?} is out of range: a look takes 1s to 60s")),
-    }
+    const TIMES: std::ops::RangeInclusive<Duration> =
+        Duration::from_secs(1)..=Duration::from_secs(60);
+    let time = quantity::duration(text).ok().filter(|it| TIMES.contains(it));
+    time.ok_or_else(|| format!("{text:?}: a look takes 1s to 60s"))
 }
 
 pub(super) fn fingerprint(text: &str) -> Result<Fingerprint, String> {
@@ -91,6 +91,9 @@ Examples:
   fullclock bmc --look 10s         is a processor throttled just now?
   fullclock bmc --inventory --json   versions of all firmware, for a pipeline";
 
+/// What exits so was ended by Ctrl-C before there was anything to show, as a shell says of programs that SIGINT ended.
+const INTERRUPTED: u8 = 130;
+
 pub(super) fn run(arguments: &Arguments, options: &BmcArguments) -> Result<ExitCode> {
     let destination = options.result.destination(&arguments.output)?;
     let configured = config::read(&arguments.config)?.config.redfish;
@@ -108,6 +111,10 @@ pub(super) fn run(arguments: &Arguments, options: &BmcArguments) -> Result<ExitC
         (Err(error), Err(stays)) => {
             output::complain(&error);
             bail!("{stays:#}");
+        }
+        (Err(error), Ok(())) if error.is::<Stopped>() => {
+            output::complain(&error);
+            return Ok(ExitCode::from(INTERRUPTED));
         }
         (shown, _) => shown?,
     };
@@ -137,16 +144,17 @@ fn shown(
     let (bios, inventory) = (options.bios, options.inventory);
     let wanted = Wanted { system, bios, inventory, change: None };
     let client = way.client()?;
-    let mut session = Session::new(&client);
+    let mut session = Session::new(&client).stopped_by(interrupt.flag());
     let (told, risen) =
         output::with_progress(&arguments.output, "asking the controller ...", || {
             let Some(time) = options.look else { return Ok((session.look(&wanted)?, None)) };
-            let (told, between, rises) = session.look_for(&wanted, time, interrupt)?;
-            anyhow::Ok((told, Some((between, rises))))
+            let (told, risen) = session.look_for(&wanted, time, interrupt)?;
+            anyhow::Ok((told, Some(risen)))
         })?;
-    let risen = risen.as_ref().map(|(time, rises)| (*time, &rises[..]));
+    let second = |it: &Risen| Second { time: it.time, rises: it.rises.clone() };
+    let second = risen.as_ref().map(second);
     let address = client.address().to_string();
-    let report = Report { address: &address, told: &told, risen };
+    let report = Report { address: &address, told: &told, second: second.as_ref() };
     Ok(match format {
         None => json(&head(arguments), &report)?,
         Some(format) => document(&report).render(format),

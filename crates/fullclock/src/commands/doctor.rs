@@ -1,5 +1,6 @@
 //! `fullclock doctor`: what is missing here for this program, what it would add, and its command.
 
+use super::bmc;
 use crate::cli::Arguments;
 use crate::config::{self, Loaded};
 use crate::head::head;
@@ -9,7 +10,8 @@ use anyhow::Result;
 use clap::Args;
 use facts::access::Access;
 use facts::{HostView, Missing, Origin};
-use report::doctor::{self, Configuration, Examination};
+use report::doctor::{self, Configuration, Controller, Examination};
+use rules::config::Redfish;
 use rules::means::{self, Examined};
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
@@ -49,6 +51,7 @@ fn configuration(arguments: &Arguments) -> Configuration {
         Ok(_) if arguments.config.no_config => Configuration::Off,
         Ok(Loaded { path: Some(path), config }) => Configuration::Read {
             path: path.display().to_string(),
+            controller: config.redfish.as_ref().map(controller),
             config: Box::new(config),
             today: config::today(arguments.began),
         },
@@ -56,6 +59,17 @@ fn configuration(arguments: &Arguments) -> Configuration {
             config::places().iter().map(|it| it.display().to_string()).collect(),
         ),
     }
+}
+
+/// Whether the controller could be asked: its file is read, and nothing is sent.
+fn controller(configured: &Redfish) -> Controller {
+    let file = configured.token_file.as_ref().or(configured.password_file.as_ref());
+    let client = bmc::of_config(configured).and_then(|it| it.client());
+    let (url, refused) = match client {
+        Ok(client) => (Some(client.address().to_string()), None),
+        Err(error) => (None, Some(format!("{error:#}"))),
+    };
+    Controller { url, file: file.cloned(), refused }
 }
 
 fn examine(source: &dyn host::Source) -> (HostView, Access, Vec<Examined>) {

@@ -77,6 +77,22 @@ fn what_is_seen_is_first_and_what_a_version_says_behind_it() {
 }
 
 #[test]
+fn a_release_that_is_no_version_is_unknown_and_said_so() {
+    let site = Site::new();
+    fs::write(&site.host, APPLIANCE.replace("4.19.80", "next-20261120")).unwrap();
+    let json = site.listed(&[]);
+    let kernel = of(&json, "cfs-quota-slices-expire").unwrap();
+    assert_eq!(kernel["state"], "unknown");
+    assert!(kernel["why"].as_str().unwrap().contains("next-20261120"), "{kernel:#}");
+    let text = printed(&["advisories", "--host", &site.host]);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("osrelease: found \"next-20261120\", expected"), "{text}");
+    let audit = printed(&["audit", "--host", &site.host, "-v"]);
+    let words = audit.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("/proc/sys/kernel/osrelease has no version"), "{audit}");
+}
+
+#[test]
 fn one_is_explained_with_its_sources_and_explain_knows_it() {
     let site = Site::new();
     let text = printed(&["advisories", "oda-clock-modulation", "--host", &site.host]);

@@ -62,7 +62,7 @@ fn json_is_what_the_schemas_say() {
     for (arguments, schema) in [
         (&["list", "--json"][..], include_str!("../../../../schemas/baseline-list-1.json")),
         (&["diff", "--json"], include_str!("../../../../schemas/baseline-diff-1.json")),
-        (&["diff", "3d", "--json"], include_str!("../../../../schemas/baseline-diff-1.json")),
+        (&["diff", "9", "--json"], include_str!("../../../../schemas/baseline-diff-1.json")),
     ] {
         let value = serde_json::from_str(&printed(&of(folder.path(), arguments))).unwrap();
         is_of(schema, &value);
@@ -84,6 +84,96 @@ fn a_damaged_history_is_reported_and_no_byte_of_it_is_lost() {
     let listed: Value =
         serde_json::from_str(&printed(&of(folder.path(), &["list", "--json"]))).unwrap();
     assert_eq!(listed["baselines"][0]["number"], 10, "{listed:#}");
+}
+
+#[test]
+fn what_is_no_file_in_the_historys_place_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("baseline");
+    fs::create_dir(&place).unwrap();
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    let (fifo, cwd) = (rustix::fs::FileType::Fifo, rustix::fs::CWD);
+    for name in ["history.jsonl", "standing.json"] {
+        rustix::fs::mknodat(cwd, place.join(name), fifo, mode, 0).unwrap();
+    }
+    for arguments in [&["list"][..], &["diff"], &["--wait", "1ms"]] {
+        let said = refusal(&of(folder.path(), arguments));
+        assert!(said.contains("a pipe is in its place: move that away"), "{arguments:?}: {said}");
+    }
+    let config = folder.path().join("config.toml");
+    fs::write(&config, format!("[folders]\nresults = \"{}\"\n", folder.path().display())).unwrap();
+    let audit = fullclock(&["audit", "-v", "--config", config.to_str().unwrap()]).output().unwrap();
+    let said =
+        String::from_utf8_lossy(&audit.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(matches!(audit.status.code(), Some(0 | 1)), "{audit:?}");
+    assert!(said.contains("slower-than-before"), "{said}");
+}
+
+#[test]
+fn a_time_or_a_number_from_which_on_there_is_nothing_is_refused_with_what_there_is() {
+    let folder = kept();
+    let refused = |since: &str| refusal(&of(folder.path(), &["diff", since]));
+    let kept = "baselines 1 to 9 are kept, of 2026-05-01 to 2026-05-09";
+    for since in ["99", "0", "2026-05-10", "1h"] {
+        assert!(refused(since).contains(kept), "{since}: {}", refused(since));
+    }
+    for since in ["-1", "tomorrow", "", "2026-02-30"] {
+        assert!(
+            refused(since).contains("number of a baseline (41)"),
+            "{since}: {}",
+            refused(since)
+        );
+    }
+    assert!(printed(&of(folder.path(), &["diff", "9"])).contains("Nothing changed since 9"));
+}
+
+/// A line of each kind of damage, among good ones.
+#[test]
+fn damage_of_every_kind_is_counted_and_nothing_is_printed_that_cannot_be() {
+    let folder = kept();
+    let file = folder.path().join("baseline/history.jsonl");
+    let text = fs::read_to_string(&file).unwrap();
+    let text = text
+        .replacen("\"number\":2", "\"number\":18446744073709551615", 1)
+        .replacen("2026-05-03T08:00:00.000Z", "not-a-date-at-all", 1)
+        .replacen("\"number\":5", "\"number\":4", 1)
+        .replacen("\"number\":6,\"boot\"", "\"number\":6,\"boat\"", 1)
+        .replacen("2026-05-08T08:00:00.000Z", "1994-05-08T08:00:00.000Z", 1)
+        .replacen("\"single-core\":[2197", "\"single-core\":[-2197", 1);
+    let noise: Vec<u8> = b"\x00\xff\xfe\n".repeat(30);
+    fs::write(&file, [text.as_bytes(), &noise].concat()).unwrap();
+    let before = fs::read(&file).unwrap();
+    let output = printed(&of(folder.path(), &["list", "-n", "50"]));
+    let words = output.split_whitespace().collect::<Vec<_>>().join(" ");
+    for told in [
+        "cannot be read: its number is none that a baseline has",
+        "Baseline 3 (line 4 of ",
+        "is another baseline 4: both count",
+        "missing field `boot`",
+        "its single-core speed has a value that no machine has",
+        "Baseline 8 (line 10 of ",
+        "more lines of ",
+    ] {
+        assert!(words.contains(told), "{told}: {words}");
+    }
+    for csv in [
+        output,
+        printed(&of(folder.path(), &["list", "--csv"])),
+        printed(&of(folder.path(), &["diff", "--csv"])),
+    ] {
+        for number in ["18446744073709551615", "-2197", "not-a-date", "1994"] {
+            assert!(!csv.contains(number), "{number}: {csv}");
+        }
+    }
+    for (arguments, schema) in [
+        (&["list", "--json"][..], include_str!("../../../../schemas/baseline-list-1.json")),
+        (&["diff", "1", "--json"], include_str!("../../../../schemas/baseline-diff-1.json")),
+    ] {
+        is_of(schema, &serde_json::from_str(&printed(&of(folder.path(), arguments))).unwrap());
+    }
+    let taken = fullclock(&of(folder.path(), &["--wait", "1ms"])).output().unwrap();
+    assert!(matches!(taken.status.code(), Some(0 | 1)), "{taken:?}");
+    assert!(fs::read(&file).unwrap().starts_with(&before));
 }
 
 /// Whether this machine is idle while tests run is for nobody to say: both ends are tried.

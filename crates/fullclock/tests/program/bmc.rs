@@ -1,12 +1,13 @@
 //! `fullclock bmc` as a user meets it, and what audits and captures make of a controller that the configuration names.
 
 use crate::support::web_server::{Answer, WebServer};
-use crate::support::{found, fullclock, is_of, printed, refusal, unwrapped};
+use crate::support::{found, fullclock, install, is_of, printed, refusal, unwrapped};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Output, Stdio};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -213,6 +214,8 @@ fn what_makes_no_sense_is_refused_with_what_to_do_and_without_the_secret() {
         (&["--redfish", &url, "--user", "me"], "--password-file"),
         (&["--redfish", &url, "--fingerprint", "ab"], "expected 64 hexadecimal digits"),
         (&["--redfish", &url, "--look", "5m"], "a look takes 1s to 60s"),
+        (&["--redfish", &url, "--look", "0"], "\"0\": a look takes 1s to 60s"),
+        (&["--redfish", ""], "fullclock: \"\": expected http://HOST:PORT"),
         (&["--redfish", &url, "--system", "9"], "it has 437XR1138R2"),
         (&["--root", "/"], "`--redfish URL` names another's"),
     ] {
@@ -222,31 +225,71 @@ fn what_makes_no_sense_is_refused_with_what_to_do_and_without_the_secret() {
     }
 }
 
+/// How it ends where SIGINT comes while the controller takes an hour for its answer about one resource.
+fn interrupted_at(silent: &'static str) -> Output {
+    let server = WebServer::start(move |head| {
+        if head.split([' ', '?']).nth(1) == Some(silent) {
+            std::thread::park();
+        }
+        answer(head)
+    });
+    let url = server.url();
+    let child = fullclock(&["bmc", "--no-config", "--redfish", &url, "--look", "60s"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let is_asked = || server.heads().iter().any(|it| it.split([' ', '?']).nth(1) == Some(silent));
+    found(|| is_asked().then_some(()));
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    child.wait_with_output().unwrap()
+}
+
 #[test]
-fn ctrl_c_ends_a_look_early_with_what_was_seen_and_where_an_account_is_deleted() {
-    let controller = Controller::start(Duration::ZERO);
-    let arguments = controller.asked(&["--look", "60s"]);
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let child =
-        fullclock(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // It listens before it asks.
-    found(|| (!controller.server.heads().is_empty()).then_some(()));
-    let pid = Pid::from_child(&child);
-    kill_process(pid, Signal::INT).unwrap();
-    let output = child.wait_with_output().unwrap();
+fn ctrl_c_while_a_controller_is_silent_ends_the_look_with_what_was_answered() {
+    let output = interrupted_at("/redfish/v1/Systems/437XR1138R2/Processors/1/M");
     assert!(output.status.success(), "{output:?}");
-    harmless(&output);
     let said = unwrapped(&String::from_utf8_lossy(&output.stdout));
     assert!(said.contains("490 W are drawn"), "{said}");
-    let heads = controller.server.heads();
-    let n_looks = heads
-        .iter()
-        .filter(|it| {
-            it.starts_with("GET /redfish/v1/Systems/437XR1138R2/Processors ")
-                || it.starts_with("GET /redfish/v1/Systems/437XR1138R2/Processors?")
-        })
-        .count();
-    assert_eq!(n_looks, 2, "the second look is that at the end: {heads:?}");
+    assert!(said.contains("how long a processor was throttled: no answer before Ctrl-C"), "{said}");
+    assert!(said.contains("is unknown: Ctrl-C came before the second look"), "{said}");
+}
+
+#[test]
+fn ctrl_c_before_a_controller_said_anything_ends_with_the_code_of_shells() {
+    let output = interrupted_at("/redfish/v1/");
+    assert_eq!((output.status.code(), &*output.stdout), (Some(130), &b""[..]), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("stopped before the controller said anything"), "{said}");
+}
+
+/// As a user, whose own configuration is read: root's is in /etc.
+#[test]
+fn a_plan_without_the_option_names_the_one_that_asks_the_configurations_controller() {
+    let folder = tempfile::tempdir().unwrap();
+    let (binary, config) = (folder.path().join("fullclock-own"), folder.path().join("fullclock"));
+    install(Path::new(env!("CARGO_BIN_EXE_fullclock")), &binary);
+    fs::create_dir(&config).unwrap();
+    // Nobody answers at this address, and nobody is asked.
+    fs::write(config.join("config.toml"), "[redfish]\nurl = \"https://192.0.2.1\"\n").unwrap();
+    for path in [folder.path(), &config] {
+        fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+    }
+    let output = Command::new("setpriv")
+        .args(["--reuid=65533", "--regid=65533", "--clear-groups"])
+        .arg(&binary)
+        .args(["plan", "firmware-turbo=on"])
+        .env("XDG_CONFIG_HOME", folder.path())
+        .stdin(Stdio::null())
+        .current_dir("/")
+        .output();
+    let Some(output) = output.ok().filter(|it| !it.stderr.starts_with(b"setpriv: ")) else {
+        println!("skipped: setpriv(1) of util-linux does not work here");
+        return;
+    };
+    let said = unwrapped(&String::from_utf8_lossy(&output.stdout).replace('`', ""));
+    let words = "fullclock plan firmware-turbo=on --redfish config asks it and prints the request";
+    assert!(output.status.code() == Some(3) && said.contains(words), "{output:?}");
 }
 
 /// What one host interface, one configuration and no option make of each other: nothing is contacted that is not named.

@@ -113,6 +113,37 @@ fn a_folder_with_another_os_release_is_another_host() {
     assert_eq!(json["machine"]["origin"], "tree");
 }
 
+/// What doctor says of the configuration's controller, which nobody contacts: there is none at that address.
+#[test]
+fn the_configurations_controller_is_told_with_its_file_and_not_contacted() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (config, password) = (at("config.toml"), at("password"));
+    let asked = |text: &str| {
+        fs::write(&config, text).unwrap();
+        let json = document(&["doctor", "--json", "--config", &config]);
+        (json["config"]["redfish"].clone(), printed(&["doctor", "--config", &config]))
+    };
+    let (none, text) = asked("");
+    assert!(none.is_null() && text.contains("names no management controller"), "{text}");
+    let named = format!(
+        "[redfish]\nurl = \"https://192.0.2.1\"\nuser = \"ro\"\npassword-file = \"{password}\"\n"
+    );
+    let (absent, _) = asked(&named);
+    assert_eq!((&absent["ready"], &absent["file"]), (&false.into(), &password.clone().into()));
+    assert!(absent["error"].as_str().unwrap().contains("there is no such file"), "{absent}");
+    for (mode, ready, words) in
+        [(0o600, true, "which its owner alone can read"), (0o644, false, "chmod 600 it")]
+    {
+        fs::write(&password, "S3KR1T77\n").unwrap();
+        fs::set_permissions(&password, Permissions::from_mode(mode)).unwrap();
+        let (found, text) = asked(&named);
+        assert_eq!(found["ready"], ready, "{found}");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(words) && !text.contains("S3KR1T77"), "{text}");
+    }
+}
+
 #[test]
 fn what_is_missing_is_no_failure_and_nonsense_is() {
     let output = fullclock(&["doctor"]).output().unwrap();

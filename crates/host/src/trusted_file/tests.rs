@@ -102,7 +102,7 @@ fn only_regular_files_of_a_bounded_size_are_read_and_an_absent_one_is_none() {
     assert!(read(&folder.path().join("absent/x.toml"), ENOUGH).unwrap().is_none());
     assert!(why(folder.path()).ends_with("it is a folder, and not a file"));
     assert!(why(&file.join("x")).ends_with("it is not a folder"));
-    assert!(why(Path::new("/dev/zero")).ends_with("it is not a regular file"));
+    assert!(why(Path::new("/dev/zero")).ends_with("it is a device, and not a regular file"));
     write(&file, "x".repeat(ENOUGH)).unwrap();
     assert_eq!(text(&file).len(), ENOUGH);
     write(&file, "x".repeat(ENOUGH + 1)).unwrap();
@@ -116,7 +116,7 @@ fn a_pipe_is_refused_at_once_and_not_opened() {
     rustix::fs::mknodat(CWD, &pipe, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
     let opened = inotify::init(inotify::CreateFlags::NONBLOCK).unwrap();
     inotify::add_watch(&opened, &pipe, inotify::WatchFlags::OPEN).unwrap();
-    assert!(why(&pipe).ends_with("it is not a regular file"));
+    assert!(why(&pipe).ends_with("it is a pipe, and not a regular file"));
     let events = rustix::io::read(&opened, &mut [0; 256]);
     assert_eq!(events, Err(Errno::AGAIN), "it was opened, which starts a watchdog");
 }

@@ -10,6 +10,7 @@
 use super::history::History;
 use crate::store::folder::replace;
 use facts::baseline::Standing;
+use host::state_folder::{self, Place};
 use host::trusted_file::{self, Access};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -68,12 +69,33 @@ impl Store {
 
     /// The history; an empty one where there is none yet.
     ///
-    /// Errors: it cannot be read, or has more than 64 MiB.
+    /// Errors: it is no file; it cannot be read, or has more than 64 MiB.
     pub fn read(&self) -> Result<History, StoreError> {
         let path = self.history_file();
-        match File::open(&path) {
-            Ok(mut file) => read(&mut file).map_err(failed(&path)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(History::default()),
+        match self.opened()? {
+            Some(mut file) => read(&mut file).map_err(failed(&path)),
+            None => Ok(History::default()),
+        }
+    }
+
+    /// The file of the history, where there is one. What is there instead is refused at once: to open a pipe would wait for its writer.
+    fn opened(&self) -> Result<Option<File>, StoreError> {
+        let path = self.history_file();
+        match state_folder::open(&path) {
+            Ok(Place::File(file)) => Ok(Some(file)),
+            Ok(Place::Nothing) => Ok(None),
+            Ok(Place::Other(kind)) => Err(StoreError {
+                path,
+                why: format!(
+                    "{kind} is in its place: move that away, and `fullclock baseline` begins anew there"
+                ),
+            }),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                let found = self.folder.ancestors().find(|it| it.exists() && !it.is_dir());
+                let why = "it is no folder: name another one with --results, or move it away";
+                let path = found.unwrap_or(&self.folder).to_owned();
+                Err(StoreError { path, why: why.to_owned() })
+            }
             Err(error) => Err(failed(&path)(error)),
         }
     }
@@ -83,7 +105,8 @@ impl Store {
     /// Errors: it cannot be written; users other than root and the caller can write it; another program appends to it.
     pub fn append(&self) -> Result<Appender, StoreError> {
         let path = self.history_file();
-        host::state_folder::create(&self.folder).map_err(failed(&self.folder))?;
+        drop(self.opened()?);
+        state_folder::create(&self.folder).map_err(failed(&self.folder))?;
         let distrusted =
             |it: &dyn std::fmt::Display| StoreError { path: path.clone(), why: it.to_string() };
         let opened = trusted_file::open(&path, Access::Append).map_err(|it| distrusted(&it))?;
@@ -154,7 +177,9 @@ fn read(file: &mut File) -> io::Result<History> {
     let mut bytes = Vec::new();
     file.take(LARGEST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST {
-        return Err(io::Error::other("it has more than 64 MiB: no history of boots has"));
+        return Err(io::Error::other(
+            "it has more than 64 MiB, which no history of boots has: move it away, and `fullclock baseline` begins anew there",
+        ));
     }
     Ok(History::parse(&bytes))
 }
@@ -214,6 +239,30 @@ mod tests {
             assert_eq!(store.read().unwrap().entries.last().unwrap().record.boot, "boot-2");
             assert!(store.read().unwrap().damage.len() >= 2);
         }
+    }
+
+    #[test]
+    fn what_is_no_file_is_refused_at_once_and_stays() {
+        let (folder, store) = store();
+        let place = folder.path().join("baseline");
+        let both = |words: &str| {
+            let why = [store.read().unwrap_err(), store.append().map(drop).unwrap_err()];
+            assert!(why.iter().all(|it| it.to_string().contains(words)), "{words}: {why:?}");
+            assert!(why[0].to_string().contains("move "), "{why:?}");
+        };
+        std::fs::write(&place, "").unwrap();
+        both("baseline: it is no folder: name another one with --results");
+        std::fs::remove_file(&place).unwrap();
+        std::fs::create_dir_all(store.history_file()).unwrap();
+        both("history.jsonl: a folder is in its place");
+        std::fs::remove_dir(store.history_file()).unwrap();
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        let (fifo, cwd) = (rustix::fs::FileType::Fifo, rustix::fs::CWD);
+        rustix::fs::mknodat(cwd, store.history_file(), fifo, mode, 0).unwrap();
+        both("history.jsonl: a pipe is in its place");
+        std::fs::remove_file(store.history_file()).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", store.history_file()).unwrap();
+        both("history.jsonl: a device is in its place");
     }
 
     #[test]

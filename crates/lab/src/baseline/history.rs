@@ -1,13 +1,12 @@
 //! The baselines of a machine, as its history has them. What cannot be read is told, and stays where it is.
 
 use super::machines::{Machines, hash};
-use super::record::{Line, Measured, Record, VERSION};
+use super::record::{LARGEST_NUMBER, Line, Measured, Record, VERSION};
 use crate::known::Known;
 use crate::record::Fingerprint;
-use facts::utc;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// A history as far as it could be read.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,6 +18,7 @@ pub struct History {
     machines: Machines,
     /// The highest number that a line has.
     last: u64,
+    n_lines: usize,
 }
 
 /// One baseline.
@@ -28,6 +28,8 @@ pub struct Entry {
     pub record: Record,
     /// The settings of the machine; `None` where the line that had them is lost.
     pub settings: Option<Arc<Fingerprint>>,
+    /// Its line in the file, from 1 on.
+    pub line: usize,
 }
 
 /// A line that could not be read.
@@ -37,27 +39,6 @@ pub struct Damage {
     pub line: usize,
     /// Why not.
     pub why: String,
-}
-
-/// What has to be known of a history besides its baselines.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Oddity {
-    /// A line could not be read.
-    Damaged(Damage),
-    /// Baselines are missing, which a damaged line may have held.
-    Missing {
-        /// The number of the first of them.
-        first: u64,
-        /// The number of the last.
-        last: u64,
-    },
-    /// The clock of the machine showed an earlier time than for the baseline before.
-    WentBack {
-        /// The number of the baseline.
-        number: u64,
-        /// By how much.
-        by: Duration,
-    },
 }
 
 /// What every version of a line has.
@@ -70,31 +51,36 @@ impl History {
     /// That of the bytes of a file.
     pub fn parse(bytes: &[u8]) -> History {
         let mut history = History::default();
-        for (at, line) in bytes.split_inclusive(|it| *it == b'\n').enumerate() {
+        for line in bytes.split_inclusive(|it| *it == b'\n') {
+            history.n_lines += 1;
             let is_cut = !line.ends_with(b"\n");
             let line = line.strip_suffix(b"\n").unwrap_or(line);
             if line.is_empty() {
                 continue;
             }
             if let Err(why) = history.learn(line) {
-                let why = if is_cut { "it breaks off".to_owned() } else { why };
-                history.damage.push(Damage { line: at + 1, why });
+                let is_json = || serde_json::from_slice::<IgnoredAny>(line).is_ok();
+                let why = if is_cut && !is_json() { BREAKS_OFF.to_owned() } else { why };
+                history.damage.push(Damage { line: history.n_lines, why });
             }
         }
         history
     }
 
     fn learn(&mut self, line: &[u8]) -> Result<(), String> {
-        let Versioned { v } = serde_json::from_slice(line).map_err(|it| it.to_string())?;
+        let Versioned { v } = serde_json::from_slice(line).map_err(|it| words(&it))?;
         if v > VERSION {
             return Err(format!("it is of version {v}: a later fullclock wrote it"));
         }
-        match serde_json::from_slice(line).map_err(|it| it.to_string())? {
+        match serde_json::from_slice(line).map_err(|it| words(&it))? {
             Line::Machine(machine) => self.machines.learn(machine),
             Line::Baseline(record) => {
-                self.last = self.last.max(record.number);
-                let settings = self.machines.get(&record.machine).cloned();
-                self.entries.push(Entry { record, settings });
+                // The number of one that is set aside is not given to another.
+                if record.number <= LARGEST_NUMBER {
+                    self.last = self.last.max(record.number);
+                }
+                record.check()?;
+                self.push(record);
                 Ok(())
             }
         }
@@ -110,22 +96,29 @@ impl History {
         speed: Known<Measured>,
     ) -> serde_json::Result<Vec<u8>> {
         let mut lines = Vec::new();
+        self.n_lines += 1;
         if let Some(machine) = self.machines.line_of(settings) {
             serde_json::to_writer(&mut lines, &Line::Machine(machine.clone()))?;
             lines.push(b'\n');
             // Its whole line is one that is known.
             self.machines.learn(machine).map_err(serde::de::Error::custom)?;
+            self.n_lines += 1;
         }
         let Moment { boot, at, up_s } = moment;
-        let number = self.last.saturating_add(1);
+        // One beyond the limit would not be read again.
+        let number = (self.last + 1).min(LARGEST_NUMBER);
         let machine = hash(settings);
         let record = Record { v: VERSION, number, boot, at, up_s, machine, speed };
         serde_json::to_writer(&mut lines, &Line::Baseline(record.clone()))?;
         lines.push(b'\n');
         self.last = number;
-        let settings = self.machines.get(&record.machine).cloned();
-        self.entries.push(Entry { record, settings });
+        self.push(record);
         Ok(lines)
+    }
+
+    fn push(&mut self, record: Record) {
+        let settings = self.machines.get(&record.machine).cloned();
+        self.entries.push(Entry { record, settings, line: self.n_lines });
     }
 
     /// The last baseline of a boot that has a speed.
@@ -133,25 +126,18 @@ impl History {
         let mut of_boot = self.entries.iter().filter(|it| it.record.boot == boot);
         of_boot.rfind(|it| it.record.speed.value().is_some())
     }
+}
 
-    /// What has to be known of it, in the order of the file: damaged lines, then what is missing, then clocks.
-    pub fn oddities(&self) -> Vec<Oddity> {
-        let damaged = self.damage.iter().cloned().map(Oddity::Damaged);
-        let numbers = || self.entries.iter().map(|it| it.record.number);
-        let missing =
-            std::iter::once(0).chain(numbers()).zip(numbers()).filter_map(|(one, next)| {
-                let is_gap = next > one.saturating_add(1);
-                is_gap.then(|| Oddity::Missing { first: one + 1, last: next - 1 })
-            });
-        let back = self.entries.windows(2).filter_map(|pair| {
-            let [before, after] = pair else { return None };
-            let by = taken(before)?.checked_sub(taken(after)?)?;
-            (by > 0).then(|| Oddity::WentBack {
-                number: after.record.number,
-                by: Duration::from_nanos(by),
-            })
-        });
-        damaged.chain(missing).chain(back).collect()
+/// What is wrong with a line whose end is missing.
+const BREAKS_OFF: &str = "it breaks off";
+
+/// What is wrong with a line of JSON: its place in the line, which the words of the library call line 1.
+fn words(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" at line ") {
+        Some(_) if error.is_eof() => BREAKS_OFF.to_owned(),
+        Some((why, _)) => format!("{why} at its byte {}", error.column()),
+        None => text,
     }
 }
 
@@ -166,31 +152,31 @@ pub struct Moment {
     pub up_s: u64,
 }
 
-/// Nanoseconds since 1970.
-fn taken(entry: &Entry) -> Option<u64> {
-    utc::parse_timestamp(&entry.record.at)
-}
-
 impl Entry {
-    /// When it was taken, in nanoseconds since 1970; `None` where the line has no such time.
+    /// When it was taken, in nanoseconds since 1970; `None` where the line has no time that can be.
     pub fn taken_ns(&self) -> Option<u64> {
-        taken(self)
+        self.record.taken_ns()
     }
 
     /// When the boot began, by the clock at the time of the baseline, in nanoseconds since 1970.
     pub fn boot_began_ns(&self) -> Option<u64> {
-        taken(self)?.checked_sub(self.record.up_s.saturating_mul(1_000_000_000))
+        self.taken_ns()?.checked_sub(self.record.up_s.saturating_mul(1_000_000_000))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{day, machine, made, moment};
+    use super::super::fixture::{machine, made, moment};
+    use super::super::oddity::Oddity;
     use super::*;
+    use proptest::prelude::*;
 
     fn numbers(history: &History) -> Vec<u64> {
         history.entries.iter().map(|it| it.record.number).collect()
     }
+
+    /// After all that the tests made up.
+    const NOW: u64 = 1_790_000_000_000_000_000;
 
     fn three() -> (Vec<u8>, History) {
         let mut history = History::default();
@@ -207,7 +193,7 @@ mod tests {
         assert_eq!(History::parse(&file), history);
         assert_eq!(numbers(&history), [1, 2, 3]);
         assert_eq!(file.iter().filter(|it| **it == b'\n').count(), 4);
-        assert_eq!(history.oddities(), []);
+        assert_eq!(history.oddities(NOW), []);
         assert_eq!(history.of_boot("boot-2").unwrap().record.number, 2);
         assert_eq!(history.of_boot("boot-9"), None);
     }
@@ -241,7 +227,7 @@ mod tests {
         lines[2] = "{\"line\":\"baseline\",\"v\":1,\"number\":\u{fffd}";
         let history = History::parse((lines.join("\n") + "\n").as_bytes());
         assert_eq!(numbers(&history), [1, 3]);
-        let oddities = history.oddities();
+        let oddities = history.oddities(NOW);
         let [Oddity::Damaged(Damage { line: 3, .. }), Oddity::Missing { first: 2, last: 2 }] =
             &*oddities
         else {
@@ -267,16 +253,26 @@ mod tests {
         assert!(history.entries[3].settings.is_some());
     }
 
-    #[test]
-    fn a_clock_that_went_back_is_told_and_the_order_is_that_of_the_numbers() {
-        let mut history = History::default();
-        for (boot, at) in [(1, day(20)), (2, day(3)), (3, day(21))] {
-            let moment = Moment { at, ..moment(boot) };
-            history.add(moment, &machine("2.1"), made(100.0)).unwrap();
+    proptest! {
+        /// Each line is a baseline, settings, or damage that is named; and what is appended is read.
+        #[test]
+        fn no_damage_hides_another_line(at in 0usize..2000, noise in proptest::collection::vec(any::<u8>(), 0..40), cut in 0usize..60) {
+            let (file, _) = three();
+            let at = at % file.len();
+            let rest = &file[(at + cut).min(file.len())..];
+            let damaged = [&file[..at], &noise, rest].concat();
+            let mut history = History::parse(&damaged);
+            let lines = damaged.split(|it| *it == b'\n').filter(|it| !it.is_empty()).count();
+            let settings = damaged.split(|it| *it == b'\n').filter(|it| it.starts_with(b"{\"line\":\"machine\"")).count();
+            let told = history.entries.len() + history.damage.len();
+            prop_assert!(told <= lines && told + settings >= lines);
+            let before = history.entries.len();
+            let added = history.add(moment(9), &machine("2.1"), made(100.0)).unwrap();
+            let begin: &[u8] = if damaged.ends_with(b"\n") || damaged.is_empty() { b"" } else { b"\n" };
+            let again = History::parse(&[&damaged, begin, &added].concat());
+            prop_assert_eq!(again.entries.len(), before + 1);
+            prop_assert_eq!(again.entries.last(), history.entries.last());
         }
-        assert_eq!(numbers(&history), [1, 2, 3]);
-        let days = Duration::from_secs(17 * 86_400);
-        assert_eq!(history.oddities(), [Oddity::WentBack { number: 2, by: days }]);
     }
 
     /// A year of boots, of which every third comes with another kernel, on a machine of many settings.

@@ -16,7 +16,7 @@ pub(super) struct Machines {
 impl Machines {
     /// Learns of a line.
     ///
-    /// Errors: it needs a line that could not be read.
+    /// Errors: it needs a line that could not be read; its settings are not those that its id is the hash of.
     pub(super) fn learn(&mut self, line: Machine) -> Result<(), String> {
         let Machine { id, like, settings, .. } = line;
         let mut all = match &like {
@@ -32,10 +32,14 @@ impl Machines {
                 None => all.remove(&name),
             };
         }
+        let all = Fingerprint(all);
+        if hash(&all) != id {
+            return Err("its settings are not those that its id is of".to_owned());
+        }
         if like.is_none() {
             self.last_whole = Some(id.clone());
         }
-        self.known.insert(id, Arc::new(Fingerprint(all)));
+        self.known.insert(id, Arc::new(all));
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! From when on changes are wanted.
 
-use super::history::Entry;
+use super::history::{Entry, History};
 use facts::utc;
 use std::str::FromStr;
 
@@ -28,7 +28,7 @@ impl FromStr for Since {
         if utc::is_date(text) {
             return utc::parse_timestamp(&format!("{text}T00:00:00Z"))
                 .map(Since::Day)
-                .ok_or_else(|| format!("{text} is before 1970"));
+                .ok_or_else(|| format!("{text} is before 1970, or after 2554"));
         }
         if let Ok(number) = text.parse() {
             return Ok(Since::Number(number));
@@ -44,6 +44,27 @@ impl FromStr for Since {
 }
 
 impl Since {
+    /// Refuses a time since which there is no baseline, and a number that none has. Of an empty history nothing is said.
+    ///
+    /// Errors: what there is, in words.
+    pub fn check(self, history: &History, now_ns: u64) -> Result<(), String> {
+        let mut entries = history.entries.iter();
+        let (is_there, what) = match self {
+            Since::Number(number) => (
+                entries.any(|it| it.record.number == number),
+                format!("there is no baseline {number}"),
+            ),
+            Since::Day(_) | Since::Ago(_) => (
+                entries.any(|it| self.contains(it, now_ns)),
+                "no baseline was taken since then".to_owned(),
+            ),
+        };
+        match kept(history) {
+            Some(kept) if !is_there => Err(format!("{what}: {kept}")),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether a baseline was taken since, `now_ns` being the nanoseconds since 1970. One without a time was, as far as is known.
     pub fn contains(self, entry: &Entry, now_ns: u64) -> bool {
         let from = match self {
@@ -53,6 +74,24 @@ impl Since {
         };
         entry.taken_ns().is_none_or(|it| it >= from)
     }
+}
+
+/// `baselines 1 to 9 are kept, of 2026-05-01 to 2026-05-09`; `None` where none is.
+fn kept(history: &History) -> Option<String> {
+    let numbers = history.entries.iter().map(|it| it.record.number);
+    let (first, last) = (numbers.clone().min()?, numbers.max()?);
+    let mut days: Vec<String> = history.entries.iter().filter_map(|it| it.record.day()).collect();
+    days.sort_unstable();
+    days.dedup();
+    let days = match &*days {
+        [] => String::new(),
+        [day] => format!(", of {day}"),
+        [first, .., last] => format!(", of {first} to {last}"),
+    };
+    Some(match first == last {
+        true => format!("baseline {first} alone is kept{days}"),
+        false => format!("baselines {first} to {last} are kept{days}"),
+    })
 }
 
 #[cfg(test)]
@@ -69,6 +108,27 @@ mod tests {
         for text in ["", "yesterday", "d", "-3d", "2026-02-30", "99999999999999y"] {
             assert!(of(text).unwrap_err().contains("number of a baseline"), "{text}");
         }
+    }
+
+    #[test]
+    fn what_begins_after_the_last_one_is_refused_with_what_there_is() {
+        let three = history(&[("2.1", 1.0), ("2.1", 1.0), ("2.1", 1.0)]);
+        let now = three.entries[2].taken_ns().unwrap() + 5 * DAY;
+        let refused = |text: &str| text.parse::<Since>().unwrap().check(&three, now).unwrap_err();
+        let kept = "baselines 1 to 3 are kept, of 2026-05-01 to 2026-05-03";
+        for text in ["0", "4", "99", "18446744073709551615"] {
+            assert_eq!(refused(text), format!("there is no baseline {text}: {kept}"));
+        }
+        for text in ["2026-05-04", "2400-01-01", "12h"] {
+            assert_eq!(refused(text), format!("no baseline was taken since then: {kept}"));
+        }
+        for text in ["1", "3", "2026-05-03", "6d", "1970-01-01"] {
+            assert_eq!(text.parse::<Since>().unwrap().check(&three, now), Ok(()), "{text}");
+        }
+        assert_eq!(Since::Number(9).check(&History::default(), now), Ok(()));
+        let one = history(&[("2.1", 1.0)]);
+        let why = Since::Number(2).check(&one, now).unwrap_err();
+        assert!(why.ends_with("baseline 1 alone is kept, of 2026-05-01"), "{why}");
     }
 
     #[test]

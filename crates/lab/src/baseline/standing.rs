@@ -13,6 +13,9 @@ const MOST_CHANGES: usize = 20;
 /// So many settings are named: an update of a kernel changes many.
 const MOST_SETTINGS: usize = 12;
 
+/// What is said of a time that cannot be.
+const UNKNOWN: &str = "unknown";
+
 /// How a machine stands after the last boot that has a speed; `None` where none has.
 pub fn standing(history: &History) -> Option<Standing> {
     let boots = boots(&history.entries);
@@ -21,9 +24,9 @@ pub fn standing(history: &History) -> Option<Standing> {
     let periods = periods(boots);
     let from = periods.len().saturating_sub(MOST_CHANGES).max(1);
     let first = periods.get(from).map_or(boots.len(), |it| it.first);
-    let number = |it: &Boot<'_>| it.first().record.number;
-    let is_wanted =
-        |it: &Boot<'_>| boots.get(first).is_some_and(|first| number(it) >= number(first));
+    // By their places: of a damaged history, two may have one number.
+    let wanted = boots.get(first..).unwrap_or_default();
+    let is_wanted = |it: &Boot<'_>| wanted.iter().any(|other| std::ptr::eq(other, it));
     let n = comparisons(count_of(boots, &periods, is_wanted));
     let found = changes(boots, &periods, is_wanted, n);
     let responsible = Part::ALL.map(|part| (part, responsible(boots, &periods, &found, part)));
@@ -39,7 +42,7 @@ pub fn standing(history: &History) -> Option<Standing> {
     Some(Standing {
         version: VERSION,
         boot: record.boot.clone(),
-        at: record.at.clone(),
+        at: if record.taken_ns().is_some() { record.at.clone() } else { UNKNOWN.to_owned() },
         n_boots: boots.iter().filter(|it| it.has_speed()).count(),
         ratios: ratios.collect(),
         slower: slower.collect(),
@@ -82,7 +85,7 @@ fn slower_by(change: &Change<'_>, parts: impl Iterator<Item = Part>) -> Option<S
     changed.sort_by_key(|it| (facts::baseline::rank(&it.name), it.name.clone()));
     changed.truncate(MOST_SETTINGS);
     (!parts.is_empty()).then(|| Slower {
-        since: first.at.get(..10).unwrap_or(&first.at).to_owned(),
+        since: first.day().unwrap_or_else(|| UNKNOWN.to_owned()),
         number: first.number,
         n_before: change.n_before,
         n_after: change.n_after,

@@ -30,6 +30,9 @@ pub fn document(name: &str, standings: &[Standing], verbose: bool) -> Document {
             document.extend(lines);
         }
     }
+    if !verbose {
+        reasons(&mut document, standings);
+    }
     let more = if verbose { "" } else { " `-v` lists the others, too." };
     document.note(Text::sentence(&format!(
         "`fullclock advisories ID` says what one is about, what to do, and who published it.{more}"
@@ -37,12 +40,34 @@ pub fn document(name: &str, standings: &[Standing], verbose: bool) -> Document {
     document
 }
 
+/// Why some are unknown: a line for each reason, with how many have it.
+fn reasons(document: &mut Document, standings: &[Standing]) {
+    let mut by_reason: Vec<(String, usize)> = Vec::new();
+    for it in standings.iter().filter(|it| matches!(it.state, State::Unknown(_))) {
+        let why = why(&it.state).unwrap_or_default();
+        match by_reason.iter_mut().find(|(other, _)| *other == why) {
+            Some((_, n)) => *n += 1,
+            None => by_reason.push((why, 1)),
+        }
+    }
+    if by_reason.is_empty() {
+        return;
+    }
+    document.heading("Unknown");
+    document.extend(by_reason.into_iter().map(|(why, n)| Block::labelled(advisories(n), why)));
+}
+
+/// `1 advisory`, `37 advisories`.
+fn advisories(n: usize) -> String {
+    counted(n as u64, "advisory").replace("advisorys", "advisories")
+}
+
 /// "1 of 37 advisories is seen here, 2 name a version of this machine".
 fn verdict(standings: &[Standing]) -> String {
     let n_of = |state: &str| standings.iter().filter(|it| it.state.name() == state).count();
     let [seen, affected, perhaps, unknown] =
         ["seen here", "affected by version", "perhaps affected", "unknown"].map(n_of);
-    let of = counted(standings.len() as u64, "advisory").replace("advisorys", "advisories");
+    let of = advisories(standings.len());
     let mut parts = vec![
         format!("{seen} of {of} seen here"),
         format!("{affected} affected by version"),

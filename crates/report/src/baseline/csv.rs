@@ -5,6 +5,7 @@ use super::words::said;
 use super::{Boots, Report, Window};
 use crate::harmless::{csv_cell, csv_line};
 use facts::baseline::Part;
+use facts::utc;
 use lab::baseline::Entry;
 
 /// A line for each part of the last so many baselines, the latest first.
@@ -26,7 +27,7 @@ fn line(entry: &Entry, part: Part, changed: &str) -> String {
     let missing = known.map_or(record.speed.reason(), |it| it.reason()).unwrap_or_default();
     csv_line(&[
         record.number.to_string(),
-        record.at.clone(),
+        taken(entry),
         record.boot.clone(),
         part.name().to_owned(),
         part.unit().to_owned(),
@@ -35,6 +36,11 @@ fn line(entry: &Entry, part: Part, changed: &str) -> String {
         changed.to_owned(),
         missing.to_owned(),
     ])
+}
+
+/// When it was taken; empty where that is unknown.
+fn taken(entry: &Entry) -> String {
+    entry.taken_ns().map(utc::timestamp).unwrap_or_default()
 }
 
 /// A line for each part of each change of this time, the latest first.
@@ -48,7 +54,7 @@ pub fn diff(report: &Report<'_>, window: Option<Window<'_>>) -> String {
         for it in &change.parts {
             text += &csv_line(&[
                 first.number.to_string(),
-                first.at.clone(),
+                taken(change.after.first()),
                 cell(&change.changed),
                 it.part.name().to_owned(),
                 it.part.unit().to_owned(),

@@ -57,7 +57,7 @@ fn nothing(report: &Report<'_>, boots: &Boots<'_>, window: Option<Window<'_>>) -
     let Some(first) = report.history.entries.first() else {
         return "No baselines are kept: fullclock baseline takes one of this boot.".to_owned();
     };
-    let since = window.map_or_else(|| day(first).to_owned(), |it| it.text.to_owned());
+    let since = window.map_or_else(|| day(first), |it| it.text.to_owned());
     let n = boots.n_measured();
     // What two boots of the same differ by is known of three.
     let is_known = n >= 3;
@@ -71,8 +71,9 @@ fn nothing(report: &Report<'_>, boots: &Boots<'_>, window: Option<Window<'_>>) -
 
 fn section(document: &mut Document, change: &Change<'_>) {
     let [before, after] = [change.before.last(), change.after.first()];
-    document.labelled("before", sides(day(before), before.record.number, change.n_before, "up to"));
-    document.labelled("after", sides(day(after), after.record.number, change.n_after, "from"));
+    document
+        .labelled("before", sides(&day(before), before.record.number, change.n_before, "up to"));
+    document.labelled("after", sides(&day(after), after.record.number, change.n_after, "from"));
     let columns =
         [("", Align::Left), ("before", Align::Right), ("after", Align::Right), ("", Align::Left)];
     let row = |it: &Judged| {

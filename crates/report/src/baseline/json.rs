@@ -6,7 +6,7 @@ use super::{Boots, Kept, Report, Window};
 use crate::bench::verdict_view::{AllowanceView, VerdictView};
 use crate::json::{Head, Opening, Time, pretty};
 use facts::baseline::{Changed, Part};
-use lab::baseline::{Change, Entry, Judged};
+use lab::baseline::{Change, Judged};
 use lab::verdict::Verdict;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -27,7 +27,7 @@ pub(crate) struct TakenDocument<'a> {
     settings: Option<&'a BTreeMap<String, String>>,
     /// null where there is none that can be judged.
     last_change: Option<ChangeView<'a>>,
-    /// What could not be read of the history, and clocks that went back.
+    /// What could not be read of the history, and numbers and times that cannot be.
     notes: Vec<String>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct ListDocument<'a> {
     #[serde(flatten)]
     opening: Opening<'a, 1>,
     baselines: Vec<BaselineView<'a>>,
-    /// What could not be read of the history, and clocks that went back.
+    /// What could not be read of the history, and numbers and times that cannot be.
     notes: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct DiffDocument<'a> {
     /// How many boots have a speed.
     boots: usize,
     changes: Vec<ChangeView<'a>>,
-    /// What could not be read of the history, and clocks that went back.
+    /// What could not be read of the history, and numbers and times that cannot be.
     notes: Vec<String>,
 }
 
@@ -62,11 +62,11 @@ struct BaselineView<'a> {
     number: u64,
     /// The boot, as in /proc/sys/kernel/random/boot_id.
     boot: &'a str,
-    at: Time<'a>,
+    /// null where the line has no time that can be.
+    at: Option<Time<'static>>,
     /// For how long the machine was up.
     up_s: u64,
-    /// From the baseline before to the start of the boot; null of the first one, of a second one in a boot, and where the clock went
-    /// back.
+    /// From the baseline before to the start of the boot; null of the first one, of a second one in a boot, and where clocks do not tell.
     unseen_s: Option<f64>,
     /// The settings that differ from those of the baseline before.
     changed: Vec<ChangedView<'a>>,
@@ -106,8 +106,8 @@ struct ChangeView<'a> {
     text: String,
     /// The number of the first baseline after it.
     number: u64,
-    /// When that was taken.
-    at: Time<'a>,
+    /// When that was taken; null where its line has no time that can be.
+    at: Option<Time<'static>>,
     /// Of how many boots before it the speed is known.
     boots_before: usize,
     boots_after: usize,
@@ -147,7 +147,7 @@ pub fn taken(head: &Head, report: &Report<'_>, kept: Kept<'_>) -> Result<String>
             Kept::Before => "before",
             Kept::WithoutSpeed(_) => "without-speed",
         },
-        baseline: entries.len().checked_sub(1).map(|at| baseline(entries, at)),
+        baseline: entries.len().checked_sub(1).map(|at| baseline(report, at)),
         settings: entries.last().and_then(|it| it.settings.as_deref()).map(|it| &it.0),
         last_change: changes.last().map(change),
         notes: odd(report),
@@ -162,7 +162,7 @@ pub fn list(head: &Head, report: &Report<'_>, most: usize) -> Result<String> {
     let last = (0..entries.len()).rev().take(most);
     pretty(&ListDocument {
         opening: head.opening(),
-        baselines: last.map(|at| baseline(entries, at)).collect(),
+        baselines: last.map(|at| baseline(report, at)).collect(),
         notes: odd(report),
     })
 }
@@ -182,7 +182,8 @@ pub fn diff(head: &Head, report: &Report<'_>, window: Option<Window<'_>>) -> Res
     })
 }
 
-fn baseline(entries: &[Entry], at: usize) -> BaselineView<'_> {
+fn baseline<'a>(report: &Report<'a>, at: usize) -> BaselineView<'a> {
+    let entries = &report.history.entries;
     let entry = &entries[at];
     let record = &entry.record;
     let part = |part: Part| {
@@ -198,9 +199,9 @@ fn baseline(entries: &[Entry], at: usize) -> BaselineView<'_> {
     BaselineView {
         number: record.number,
         boot: &record.boot,
-        at: Time(Cow::Borrowed(&record.at)),
+        at: entry.taken_ns().map(Time::of_ns),
         up_s: record.up_s,
-        unseen_s: unseen(entries, at).map(|it| it.as_secs_f64()),
+        unseen_s: unseen(report, at).map(|it| it.as_secs_f64()),
         changed: changed(entries, at).into_iter().map(owned).collect(),
         not_measured: record.speed.reason(),
         parts: Part::ALL.into_iter().filter_map(part).collect(),
@@ -217,7 +218,7 @@ fn change<'a>(it: &'a Change<'a>) -> ChangeView<'a> {
     ChangeView {
         text: sentence(it),
         number: first.number,
-        at: Time(Cow::Borrowed(&first.at)),
+        at: it.after.first().taken_ns().map(Time::of_ns),
         boots_before: it.n_before,
         boots_after: it.n_after,
         changed: it.changed.iter().cloned().map(owned).collect(),

@@ -25,7 +25,7 @@ pub fn document(report: &Report<'_>, most: usize) -> Document {
         let parts = ["single-core", "all-core", "wake-up", "memory"];
         columns.extend(parts.map(|it| (it, Align::Right)));
         columns.push(("changed", Align::Left));
-        let rows = (0..entries.len()).rev().take(most).map(|at| row(entries, at));
+        let rows = (0..entries.len()).rev().take(most).map(|at| row(report, at));
         document.push(Block::Table(Table::new(&columns, rows)));
         document.note("unseen: the time from the baseline before to the start of the boot. The machine was up for some of it, or down.");
         if entries.len() > most {
@@ -36,12 +36,13 @@ pub fn document(report: &Report<'_>, most: usize) -> Document {
     document
 }
 
-fn row(entries: &[Entry], at: usize) -> Vec<Text> {
+fn row(report: &Report<'_>, at: usize) -> Vec<Text> {
+    let entries = &report.history.entries;
     let entry = &entries[at];
     let mut row = vec![
         Text::from(entry.record.number.to_string()),
         Text::from(minute(entry)),
-        Text::from(unseen(entries, at).map_or("-".to_owned(), span)),
+        Text::from(unseen(report, at).map_or("-".to_owned(), span)),
     ];
     let of = |part: Part| {
         let typical = entry.typical(part);
@@ -77,12 +78,16 @@ pub(super) fn cell(changed: &[Changed]) -> String {
     if changed.is_empty() { String::new() } else { listed(changed) }
 }
 
-/// From the baseline before to the start of the boot: nothing is known of it.
-pub(super) fn unseen(entries: &[Entry], at: usize) -> Option<Duration> {
+/// From the baseline before to the start of the boot: nothing is known of it. `None`, too, where one of both times is later than one that came
+/// after it, or than now.
+pub(super) fn unseen(report: &Report<'_>, at: usize) -> Option<Duration> {
+    let entries = &report.history.entries;
     let (before, entry) = (&entries[at.checked_sub(1)?], &entries[at]);
     if before.record.boot == entry.record.boot {
         return None;
     }
-    let ns = entry.boot_began_ns()?.checked_sub(before.taken_ns()?)?;
-    Some(Duration::from_nanos(ns))
+    let later = entries[at + 1..].iter().filter_map(Entry::taken_ns);
+    let end = later.fold(report.now_ns, u64::min);
+    let began = entry.boot_began_ns().filter(|_| entry.taken_ns().is_some_and(|it| it <= end))?;
+    Some(Duration::from_nanos(began.checked_sub(before.taken_ns()?)?))
 }

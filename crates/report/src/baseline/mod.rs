@@ -27,6 +27,8 @@ pub struct Report<'a> {
     pub history: &'a History,
     /// The file that has them.
     pub file: &'a Path,
+    /// Now, in nanoseconds since 1970.
+    pub now_ns: u64,
 }
 
 /// From when on changes are shown, and how that was given.
@@ -66,11 +68,11 @@ impl<'a> Boots<'a> {
 
     /// The changes of this time, or the last one; in order.
     fn changes(&self, window: Option<Window<'_>>) -> Vec<Change<'_>> {
-        let last = self.periods.iter().skip(1).next_back().map(|it| self.all[it.first].first());
-        let last = last.map(|it| it.record.number);
+        // By its place: of a damaged history, two may have one number.
+        let last = self.periods.iter().skip(1).next_back().map(|it| &self.all[it.first]);
         let is_wanted = |boot: &Boot<'_>| match window {
             Some(Window { since, now_ns, .. }) => since.contains(boot.first(), now_ns),
-            None => Some(boot.first().record.number) == last,
+            None => last.is_some_and(|it| std::ptr::eq(it, boot)),
         };
         let n = comparisons(count_of(&self.all, &self.periods, is_wanted));
         changes(&self.all, &self.periods, is_wanted, n)

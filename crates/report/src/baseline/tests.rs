@@ -54,13 +54,16 @@ fn slower() -> History {
     history(&boots)
 }
 
+/// The 10th of May 2026.
+const NOW: u64 = 1_778_400_000_000_000_000;
+
 fn report(history: &History) -> Report<'_> {
-    Report { history, file: Path::new("/var/lib/fullclock/baseline/history.jsonl") }
+    let file = Path::new("/var/lib/fullclock/baseline/history.jsonl");
+    Report { history, file, now_ns: NOW }
 }
 
 fn window(text: &str) -> Window<'_> {
-    // The 10th of May 2026.
-    Window { text, since: text.parse().unwrap(), now_ns: 1_778_400_000_000_000_000 }
+    Window { text, since: text.parse().unwrap(), now_ns: NOW }
 }
 
 #[test]

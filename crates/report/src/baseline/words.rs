@@ -9,6 +9,7 @@ use facts::utc;
 use lab::baseline::{Change, Damage, Entry, Judged, Oddity};
 use lab::stats::Interval;
 use lab::verdict::{Ratio, Verdict};
+use std::path::Path;
 
 fn kind(part: Part) -> Kind {
     if part.is_rate() { Kind::Value } else { Kind::Time }
@@ -88,8 +89,8 @@ pub(super) fn sentence(change: &Change<'_>) -> String {
 }
 
 /// The day of a baseline: `2026-05-12`.
-pub(super) fn day(entry: &Entry) -> &str {
-    entry.record.at.get(..10).unwrap_or(&entry.record.at)
+pub(super) fn day(entry: &Entry) -> String {
+    entry.record.day().unwrap_or_else(|| "a day that is unknown".to_owned())
 }
 
 /// `2026-05-12 08:00`, in UTC.
@@ -111,10 +112,37 @@ pub(super) fn notes(document: &mut Document, report: &Report<'_>) {
     }
 }
 
+/// So many damaged lines are told with what is wrong with each.
+const TOLD: usize = 5;
+
+/// So many numbers of further ones, or stretches of them, are listed.
+const LISTED: usize = 20;
+
 /// The same as sentences.
 pub(super) fn odd(report: &Report<'_>) -> Vec<String> {
     let file = report.file.display();
-    let one = |it: &Oddity| match it {
+    let (damaged, others): (Vec<Oddity>, Vec<Oddity>) = report
+        .history
+        .oddities(report.now_ns)
+        .into_iter()
+        .partition(|it| matches!(it, Oddity::Damaged(_)));
+    let mut all: Vec<String> =
+        damaged.iter().take(TOLD).map(|it| sentence_of(it, report.file)).collect();
+    if damaged.len() > TOLD {
+        let lines: Vec<usize> = report.history.damage[TOLD..].iter().map(|it| it.line).collect();
+        all.push(format!(
+            "{} more lines of {file} cannot be read: {}.",
+            lines.len(),
+            stretches(&lines)
+        ));
+    }
+    all.extend(others.iter().map(|it| sentence_of(it, report.file)));
+    all
+}
+
+fn sentence_of(oddity: &Oddity, file: &Path) -> String {
+    let file = file.display();
+    match oddity {
         Oddity::Damaged(Damage { line, why }) => format!(
             "Line {line} of {file} cannot be read: {why}. It stays as it is, and the lines after it count."
         ),
@@ -124,12 +152,45 @@ pub(super) fn odd(report: &Report<'_>) -> Vec<String> {
         Oddity::Missing { first, last } => {
             format!("Baselines {first} to {last} are missing in {file}.")
         }
+        Oddity::Repeated { number, line } => {
+            format!("Line {line} of {file} is another baseline {number}: both count.")
+        }
+        Oddity::Unordered { number, line } => format!(
+            "Line {line} of {file} is baseline {number} after a later one: the order is that of the lines."
+        ),
+        Oddity::Untimed { number, line } => format!(
+            "Baseline {number} (line {line} of {file}) has no time that can be: when it was taken is unknown."
+        ),
         Oddity::WentBack { number, by } => format!(
-            "The clock of the machine went back by {} before baseline {number}: the order is that of the numbers.",
+            "The clock of the machine went back by {} before baseline {number}: the order is that of the lines.",
             span(*by)
         ),
+        Oddity::Ahead { number, by } => format!(
+            "The time of baseline {number} is {} ahead of this machine's clock: one of both is wrong.",
+            span(*by)
+        ),
+    }
+}
+
+/// `12, 15 to 40, 52`, and how many more.
+fn stretches(lines: &[usize]) -> String {
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for line in lines {
+        match found.last_mut() {
+            Some((_, last)) if *last + 1 == *line => *last = *line,
+            _ => found.push((*line, *line)),
+        }
+    }
+    let one = |(first, last): &(usize, usize)| match first == last {
+        true => first.to_string(),
+        false => format!("{first} to {last}"),
     };
-    report.history.oddities().iter().map(one).collect()
+    let shown: Vec<String> = found.iter().take(LISTED).map(one).collect();
+    let left: usize = found.iter().skip(LISTED).map(|(first, last)| last - first + 1).sum();
+    match left {
+        0 => shown.join(", "),
+        n => format!("{} and {n} more", shown.join(", ")),
+    }
 }
 
 /// `40 boots`.

@@ -42,6 +42,21 @@ struct Configuration<'a> {
     error: Option<&'a str>,
     /// Its entries of `ignore`.
     ignore: Vec<Ignored<'a>>,
+    /// The management controller that it names, which was not contacted; null where it names none.
+    redfish: Option<Controller<'a>>,
+}
+
+/// A management controller that the configuration names.
+#[derive(Serialize, JsonSchema)]
+struct Controller<'a> {
+    /// null where the address makes no sense.
+    url: Option<&'a str>,
+    /// The file of the token or the password; null where there is no account.
+    file: Option<&'a str>,
+    /// Whether the file can be read, and by its owner alone, and the address makes sense.
+    ready: bool,
+    /// Why it is not ready.
+    error: Option<&'a str>,
 }
 
 /// An entry of `ignore`.
@@ -106,12 +121,13 @@ pub fn json(head: &Head, examination: &Examination<'_>) -> Result<String> {
 }
 
 fn configuration(found: &super::Configuration) -> Configuration<'_> {
-    let of = |state| Configuration { state, path: None, error: None, ignore: Vec::new() };
+    let of =
+        |state| Configuration { state, path: None, error: None, ignore: Vec::new(), redfish: None };
     match found {
         super::Configuration::Absent(_) => of("absent"),
         super::Configuration::Off => of("off"),
         super::Configuration::Refused(why) => Configuration { error: Some(why), ..of("refused") },
-        super::Configuration::Read { path, config, today } => {
+        super::Configuration::Read { path, config, today, controller } => {
             let ignore = config.ignored.iter().map(|it| Ignored {
                 check: Id(it.check.id),
                 cpus: it.cpus.as_ref().map(ToString::to_string),
@@ -119,7 +135,13 @@ fn configuration(found: &super::Configuration) -> Configuration<'_> {
                 because: &it.because,
                 in_effect: it.is_valid(today),
             });
-            Configuration { path: Some(path), ignore: ignore.collect(), ..of("read") }
+            let redfish = controller.as_ref().map(|it| Controller {
+                url: it.url.as_deref(),
+                file: it.file.as_deref(),
+                ready: it.refused.is_none(),
+                error: it.refused.as_deref(),
+            });
+            Configuration { path: Some(path), ignore: ignore.collect(), redfish, ..of("read") }
         }
     }
 }

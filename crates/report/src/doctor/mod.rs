@@ -1,7 +1,9 @@
 //! What this program lacks on a host, as a document and as JSON: what is missing first, each with what it would add and its command.
 
+mod configuration;
 mod json;
 
+pub use configuration::{Configuration, Controller};
 pub(crate) use json::DoctorDocument;
 pub use json::json;
 
@@ -11,7 +13,6 @@ use crate::wording::{capital, once_then_nothing};
 use facts::HostView;
 use facts::access::Access;
 use facts::quantity::counted;
-use rules::config::Config;
 use rules::means::{Examined, Kind, Provision, State};
 use std::collections::BTreeSet;
 
@@ -28,25 +29,6 @@ pub struct Examination<'a> {
     pub examined: &'a [Examined],
     /// What became of the configuration.
     pub configuration: &'a Configuration,
-}
-
-/// What became of the configuration.
-pub enum Configuration {
-    /// There is none at these places.
-    Absent(Vec<String>),
-    /// The user wanted none.
-    Off,
-    /// It was read.
-    Read {
-        /// The file.
-        path: String,
-        /// What it says.
-        config: Box<Config>,
-        /// The day, as in `2026-11-20`.
-        today: String,
-    },
-    /// It may not be obeyed, or makes no sense; why.
-    Refused(String),
 }
 
 /// What is missing on the host called `name`; if `verbose`, also what is not needed there, and what shows each thing.
@@ -71,7 +53,7 @@ pub fn document(name: &str, examination: &Examination<'_>, verbose: bool) -> Doc
         document.paragraph(here.collect::<Vec<_>>().join(", "));
     }
     document.heading("Configuration");
-    configuration(&mut document, examination.configuration);
+    configuration::describe(&mut document, examination.configuration);
     let more =
         if verbose { "" } else { " `-v` says what shows each, and what is not needed here." };
     document.note(Text::sentence(&format!(
@@ -89,41 +71,6 @@ fn describe_user(examination: &Examination<'_>) -> String {
     };
     let parts = [Some(describe(examination.host)).filter(|it| !it.is_empty()), user];
     capital(&parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
-}
-
-fn configuration(document: &mut Document, configuration: &Configuration) {
-    let (path, config, today) = match configuration {
-        Configuration::Absent(places) => {
-            document.paragraph(format!("None: there is no {}.", places.join(", and no ")));
-            return;
-        }
-        Configuration::Off => {
-            document.paragraph(Text::sentence("None is read (`--no-config`)."));
-            return;
-        }
-        Configuration::Refused(why) => {
-            document.paragraph(&**why);
-            return;
-        }
-        Configuration::Read { path, config, today } => (path, config, today),
-    };
-    document.labelled("read", Text::code(&**path));
-    for it in &config.ignored {
-        let on = it.cpus.as_ref().map_or(String::new(), |cpus| format!(" on {}", cpus.named()));
-        let (id, until, because) = (it.check.id, &it.until, &it.because);
-        let does = if it.is_valid(today) { "suppresses" } else { "no longer suppresses" };
-        document.labelled("", format!("{does} {id}{on}, until {until}: {because}"));
-    }
-    for (threshold, value) in config.thresholds.set() {
-        document.labelled("", format!("{}: at least {value} {}", threshold.check, threshold.unit));
-    }
-    let folders = [("journal", &config.state), ("results", &config.results)];
-    for (what, folder) in folders {
-        document.extend(folder.iter().map(|it| Block::labelled("", format!("{what} in {it}"))));
-    }
-    if let Some(listen) = config.listen {
-        document.labelled("", format!("serve listens at {listen}"));
-    }
 }
 
 fn is_tool(it: &Examined) -> bool {
@@ -287,6 +234,7 @@ mod tests {
     use crate::document::every_form::in_every_form;
     use facts::{Missing, Origin};
     use host::Captured;
+    use rules::config::Config;
 
     const HOST: &str = "//- /proc/cpuinfo\nprocessor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 85\n\
         flags : acpi est ida hwp\nmodel name : Intel(R) Xeon(R) Gold 6130 CPU @ 2.10GHz\n\
@@ -316,6 +264,7 @@ mod tests {
             path: "/etc/fullclock/config.toml".to_owned(),
             config: Box::new(Config::parse("c", text).unwrap()),
             today: "2026-11-27".to_owned(),
+            controller: None,
         };
         let examination = Examination {
             host: &host,

@@ -1,18 +1,17 @@
 //! The report as a document.
 
-use super::{Report, verdict, watts};
+use super::{Report, Second, verdict, watts};
 use crate::document::{Align, Block, Document, Table, Text};
 use facts::quantity::{counted, short_span};
-use facts::redfish::{Bios, Limit, Processor, Redfish, Rise};
-use std::time::Duration;
+use facts::redfish::{A_PROCESSOR, Bios, Limit, Processor, Redfish, Rise, THROTTLED_TIME};
 
 /// Limits and throttling first, then what else there is, what could not be learned, and the time of each request.
 pub fn document(report: &Report<'_>) -> Document {
-    let Report { address, told, risen } = report;
+    let Report { address, told, second } = report;
     let mut document = Document::new("fullclock bmc");
     document.paragraph(Text::strong(verdict(told)));
-    if let Some((time, rises)) = risen {
-        document.paragraph(meanwhile(*time, rises));
+    if let Some(second) = second {
+        document.paragraph(meanwhile(second, told));
     }
     document.labelled("controller", controller(address, told));
     document.labelled("machine", machine(told));
@@ -61,8 +60,19 @@ fn machine(told: &Redfish) -> String {
 }
 
 /// Whether a processor was throttled between two looks.
-fn meanwhile(time: Duration, rises: &[Rise]) -> String {
-    let seconds = time.as_secs_f64();
+fn meanwhile(second: &Second, told: &Redfish) -> String {
+    let seconds = second.time.as_secs_f64();
+    let unknown = |why: &str| {
+        format!("Whether a processor was throttled in these {seconds:.1} s is unknown: {why}.")
+    };
+    let rises = match &second.rises {
+        Ok(rises) => rises,
+        Err(why) => return unknown(why),
+    };
+    let n_counted = rises.iter().filter(|it| it.is_counted()).count();
+    if n_counted == 0 {
+        return unknown(uncounted(rises, told));
+    }
     let of = |it: &Rise| {
         let parts = [(it.power_s, "a power limit"), (it.heat_s, "heat")];
         let risen =
@@ -71,17 +81,30 @@ fn meanwhile(time: Duration, rises: &[Rise]) -> String {
         (!parts.is_empty()).then(|| format!("{} {}", it.processor, parts.join(" and ")))
     };
     let found: Vec<String> = rises.iter().filter_map(of).collect();
-    let is_told = rises.iter().any(|it| it.power_s.is_some() || it.heat_s.is_some());
-    match (&*found, is_told) {
-        ([], false) => {
-            format!(
-                "Whether a processor was throttled in these {seconds:.1} s is unknown: the controller does not count it."
-            )
+    let all = told.n_processors();
+    let (of_all, rest) = match all.saturating_sub(n_counted) {
+        0 => (String::new(), String::new()),
+        n => (
+            format!(" of the {n_counted} of {all} that were read"),
+            format!(" Of {n} it is unknown: {}.", uncounted(rises, told)),
+        ),
+    };
+    match &*found {
+        [] => format!(
+            "No processor{of_all} was throttled in these {seconds:.1} s, as the controller counts.{rest}"
+        ),
+        found => format!("Throttled in these {seconds:.1} s: {}.{rest}", found.join("; ")),
+    }
+}
+
+/// Why there is no count of a processor: it was not read, its count fell, or there is none.
+fn uncounted<'a>(rises: &[Rise], told: &'a Redfish) -> &'a str {
+    match told.why_unknown(&[THROTTLED_TIME, A_PROCESSOR]) {
+        Some(why) => why,
+        None if rises.iter().any(|it| it.is_reset) => {
+            "the controller's counts were reset meanwhile"
         }
-        ([], true) => {
-            format!("No processor was throttled in these {seconds:.1} s, as the controller counts.")
-        }
-        (found, _) => format!("Throttled in these {seconds:.1} s: {}.", found.join("; ")),
+        None => "the controller does not count it",
     }
 }
 

@@ -19,7 +19,10 @@ pub(crate) struct BmcDocument<'a> {
     verdict: String,
     /// Limits on power, in force or not.
     limits: Vec<Limit<'a>>,
+    /// Those that were read.
     processors: Vec<Processor<'a>>,
+    /// How many processors the controller lists, read or not.
+    processors_listed: usize,
     /// Temperatures of CPUs and of the air that comes in, and all that are at a threshold.
     temperatures: Vec<Temperature<'a>>,
     /// What the maker adds to the schemas.
@@ -38,6 +41,8 @@ pub(crate) struct BmcDocument<'a> {
     look_s: Option<f64>,
     /// How long each processor was throttled between them.
     rises: Vec<Rise<'a>>,
+    /// Why that is unknown; null where it is known of a processor, and of a single look.
+    no_rises: Option<&'a str>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -182,8 +187,9 @@ struct Rise<'a> {
 
 /// The report as JSON.
 pub fn json(head: &Head, report: &Report<'_>) -> Result<String> {
-    let Report { address, told, risen } = report;
+    let Report { address, told, second } = report;
     let (service, system) = (&told.service, &told.system);
+    let rises = second.and_then(|it| it.rises.as_ref().ok());
     pretty(&BmcDocument {
         opening: head.opening(),
         controller: Controller {
@@ -202,6 +208,7 @@ pub fn json(head: &Head, report: &Report<'_>) -> Result<String> {
         verdict: verdict(told),
         limits: told.limits.iter().map(limit).collect(),
         processors: told.processors.iter().map(processor).collect(),
+        processors_listed: told.n_processors(),
         temperatures: told.temperatures.iter().map(temperature).collect(),
         words: told.words.iter().map(|it| Word { source: &it.source, value: &it.value }).collect(),
         bios: told.bios.as_ref().map(bios),
@@ -209,8 +216,9 @@ pub fn json(head: &Head, report: &Report<'_>) -> Result<String> {
         unknown: told.unknown.iter().map(|it| Unknown { what: &it.what, why: &it.why }).collect(),
         odd: told.odd.iter().map(odd).collect(),
         requests: requests(told),
-        look_s: risen.map(|(time, _)| time.as_secs_f64()),
-        rises: risen.map(|(_, rises)| rises.iter().map(rise).collect()).unwrap_or_default(),
+        look_s: second.map(|it| it.time.as_secs_f64()),
+        rises: rises.into_iter().flatten().map(rise).collect(),
+        no_rises: second.and_then(|it| it.rises.as_ref().err()).map(String::as_str),
     })
 }
 

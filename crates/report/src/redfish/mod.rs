@@ -10,7 +10,7 @@ pub(crate) use json::BmcDocument;
 pub use json::json;
 
 use facts::quantity::counted;
-use facts::redfish::{Limit, Redfish, Rise};
+use facts::redfish::{A_PROCESSOR, Limit, Redfish, Rise};
 use std::time::Duration;
 
 /// What there is to report of one look at a controller, or of two.
@@ -19,16 +19,24 @@ pub struct Report<'a> {
     pub address: &'a str,
     /// What it said at last.
     pub told: &'a Redfish,
-    /// The time between the two looks, and what rose meanwhile; `None` of a single look.
-    pub risen: Option<(Duration, &'a [Rise])>,
+    /// What a second look showed, where there was one.
+    pub second: Option<&'a Second>,
 }
+
+/// What a second look at a controller showed.
+pub struct Second {
+    /// The time between the two looks.
+    pub time: Duration,
+    /// What rose meanwhile, or why that is unknown.
+    pub rises: Result<Vec<Rise>, String>,
+}
+
+/// What is unknown where a system could not be read.
+const THE_MACHINE: &str = "the machine";
 
 /// The verdict in a sentence: what limits, what throttles, or that neither is known.
 fn verdict(told: &Redfish) -> String {
     let limits: Vec<String> = told.in_force().map(held).collect();
-    let n_throttled = told.throttled().count();
-    let n_told = told.processors.iter().filter(|it| it.throttled.is_some()).count();
-    let is_whole = n_told == told.processors.len() && !told.left_out_a_processor();
     let limit = match &*limits {
         [] if told.limits.is_empty() || told.odd_limit().is_some() => {
             "Which limit on power it holds is unknown".to_owned()
@@ -36,24 +44,31 @@ fn verdict(told: &Redfish) -> String {
         [] => "It holds no limit on power".to_owned(),
         limits => format!("It holds {}", limits.join(", and ")),
     };
-    let processors = match (n_throttled, n_told) {
-        (_, 0) => "it does not say whether processors are throttled".to_owned(),
-        (0, n) if !is_whole => {
-            format!(
-                "it calls none of the {} throttled that were read",
-                counted(n as u64, "processor")
-            )
-        }
-        (0, _) => "it calls no processor throttled".to_owned(),
-        (n, n_told) if !is_whole => {
-            format!(
-                "it calls {n} of the {} throttled that were read",
-                counted(n_told as u64, "processor")
-            )
-        }
-        (n, n_told) => format!("it calls {n} of {} throttled", counted(n_told as u64, "processor")),
+    format!("{limit}; {}.", throttled(told))
+}
+
+/// "it calls 1 of 2 processors throttled": of all that the controller lists, read or not.
+fn throttled(told: &Redfish) -> String {
+    let (n_throttled, n_judged) = (told.throttled().count(), told.n_judged());
+    let all = told.n_processors();
+    if n_judged == 0 {
+        // What was not asked, or not answered, is nothing that it does not say.
+        return match told.why_unknown(&[A_PROCESSOR, THE_MACHINE]) {
+            Some(why) => format!("whether processors are throttled is unknown ({why})"),
+            None => "it does not say whether processors are throttled".to_owned(),
+        };
+    }
+    let of_all = counted(all as u64, "processor");
+    let rest = match all.saturating_sub(n_judged) {
+        0 if told.left_out_a_processor() => "; of others it is unknown".to_owned(),
+        0 => String::new(),
+        n => format!("; of {n} it is unknown"),
     };
-    format!("{limit}; {processors}.")
+    match (n_throttled, &*rest) {
+        (0, "") => "it calls no processor throttled".to_owned(),
+        (0, _) => format!("it calls {n_judged} of {of_all} not throttled{rest}"),
+        (n, _) => format!("it calls {n} of {of_all} throttled{rest}"),
+    }
 }
 
 /// "the board to 500 W, and 480 W are drawn".

@@ -1,10 +1,10 @@
 //! Which advisories concern a host: by its versions, and by what the checks found there.
 
-use super::version::{Fit, Release, Version, is_build_since};
+use super::version::{Fit, Range, Release, Version, is_build_since};
 use super::{Advisory, Affected, Symptom};
 use crate::check::Check;
 use crate::finding::{Confidence, Evidence, Finding, Moment, Severity};
-use facts::{Fact, HostView, Missing};
+use facts::{Fact, HostView, Missing, Why};
 use std::sync::Arc;
 
 /// What an advisory is to a host.
@@ -187,13 +187,41 @@ fn asked<A: ?Sized, T>(
     fact: Result<&T, &Missing>,
     fits: impl Fn(&A, &T) -> bool,
 ) -> Fact<Fit> {
+    compared(wanted, fact, |wanted, fact| Ok(fit_if(fits(wanted, fact))))
+}
+
+/// The same of what may be no version, and cannot be compared then.
+fn compared<A: ?Sized, T>(
+    wanted: Option<&A>,
+    fact: Result<&T, &Missing>,
+    fit: impl Fn(&A, &T) -> Fact<Fit>,
+) -> Fact<Fit> {
     match (wanted, fact) {
         (None, _) => Ok(Fit::Yes),
-        (Some(wanted), Ok(fact)) => Ok(fit_if(fits(wanted, fact))),
+        (Some(wanted), Ok(fact)) => fit(wanted, fact),
         (Some(_), Err(missing)) if missing.is_absence() => Ok(Fit::No),
         (Some(_), Err(missing)) => Err(missing.clone()),
     }
 }
+
+/// Where one of these ranges has to have the version in the words of a firmware, which `what` is that of. Words without a version are unknown.
+fn in_ranges(ranges: &[Range], words: &str, what: &str) -> Fact<Fit> {
+    let version = Version::within(words)
+        .ok_or_else(|| Missing::malformed(what, words, "a version of numbers, as in 1.2.3"))?;
+    Ok(fit_if(ranges.iter().any(|it| it.has(&version))))
+}
+
+/// What holds the version of the machine's firmware.
+const FIRMWARE: &str = "/sys/class/dmi/id/bios_version";
+
+/// What holds that of its management controller.
+const CONTROLLER: &str = "the firmware of the management controller";
+
+/// What holds the revision of a processor's microcode.
+const MICROCODE: &str = "/proc/cpuinfo: microcode";
+
+/// What holds that of the kernel.
+const RELEASE: &str = "/proc/sys/kernel/osrelease";
 
 /// All have to fit: one that does not settles it, whatever could not be read.
 fn all(conditions: impl IntoIterator<Item = Fact<Fit>>) -> Fact<Fit> {
@@ -230,12 +258,10 @@ impl Affected {
     }
 
     fn controller(&self, host: &HostView) -> Fact<Fit> {
-        let unasked = || Missing::not_collected("the firmware of the management controller");
+        let unasked = || Missing::not_collected(CONTROLLER);
         let told = host.bmc_firmware.clone().unwrap_or_else(|| Err(unasked()));
-        asked(some(&self.bmc), told.as_ref(), |ranges, text| {
-            let version = Version::within(text);
-            version.is_some_and(|version| ranges.iter().any(|it| it.has(&version)))
-        })
+        let fit = |ranges: &[Range], text: &String| in_ranges(ranges, text, CONTROLLER);
+        compared(some(&self.bmc), told.as_ref(), fit)
     }
 
     fn machine(&self, host: &HostView) -> Fact<Fit> {
@@ -256,10 +282,8 @@ impl Affected {
         let name = asked(self.firmware_name.as_ref(), version, |it, text: &String| {
             text.contains(it.as_str())
         });
-        let firmware = asked(some(&self.firmware), version, |ranges, text| {
-            let version = Version::within(text);
-            version.is_some_and(|version| ranges.iter().any(|it| it.has(&version)))
-        });
+        let fit = |ranges: &[Range], text: &String| in_ranges(ranges, text, FIRMWARE);
+        let firmware = compared(some(&self.firmware), version, fit);
         all(names.into_iter().chain([name, firmware, hidden.map(|()| Fit::Yes)]))
     }
 
@@ -276,9 +300,21 @@ impl Affected {
 
     fn microcode(&self, host: &HostView) -> Fact<Fit> {
         let Some(ranges) = some(&self.microcode) else { return Ok(Fit::Yes) };
-        let has = asked(Some(ranges), host.cpuinfo.as_ref(), |ranges, info| {
-            let mut known = info.microcode.known().map(|(_, it)| Version::of(*it));
-            known.any(|version| ranges.iter().any(|it| it.has(&version)))
+        let has = compared(Some(ranges), host.cpuinfo.as_ref(), |ranges, info| {
+            let is_in = |revision: &u64| ranges.iter().any(|it| it.has(&Version::of(*revision)));
+            let mut revisions = info.microcode.iter().map(|(_, it)| it);
+            if info.microcode.known().any(|(_, it)| is_in(it)) {
+                return Ok(Fit::Yes);
+            }
+            // Of a CPU whose revision is none, it is unknown; and so where no line tells one.
+            match revisions.find_map(|it| it.as_ref().err()) {
+                Some(missing) => Err(missing.clone()),
+                None if info.microcode.is_empty() => Err(Missing {
+                    what: MICROCODE.to_owned(),
+                    why: Why::Failed("no CPU shows a revision".to_owned()),
+                }),
+                None => Ok(Fit::No),
+            }
         });
         // A hypervisor shows its guests any revision.
         let hidden = host.platform.hides_devices("the microcode of the processor");
@@ -287,8 +323,14 @@ impl Affected {
 
     fn kernel(&self, host: &HostView) -> Fact<Fit> {
         let kernel = &host.kernel;
-        let driver = asked(self.driver.as_ref(), host.cpufreq.policies.as_ref(), |it, policies| {
-            policies.iter().any(|policy| policy.driver.as_ref() == Ok(it))
+        let policies = host.cpufreq.policies.as_ref();
+        let driver = compared(self.driver.as_ref(), policies, |it, policies| {
+            let drivers = || policies.iter().map(|policy| policy.driver.as_ref());
+            let unread = || drivers().find_map(|it| it.err().filter(|it| !it.is_absence()));
+            match drivers().any(|other| other == Ok(it)) {
+                true => Ok(Fit::Yes),
+                false => unread().map_or(Ok(Fit::No), |it| Err(it.clone())),
+            }
         });
         let config = asked(self.config.as_ref(), kernel.config.as_ref(), |it, config| {
             config.value(&it.0) == Some(it.1.as_str())
@@ -312,9 +354,14 @@ impl Affected {
         if self.backports.iter().any(|it| is_build_since(release, it)) {
             return Ok(Fit::No);
         }
-        let parsed = Release::parse(release);
-        let fits = parsed.iter().flat_map(|it| self.kernel.iter().map(|range| range.fits(it)));
-        Ok(fits.max().unwrap_or(Fit::No))
+        let parsed = Release::parse(release).ok_or_else(|| {
+            Missing::malformed(
+                RELEASE,
+                release,
+                "a release that begins with a version, as in 6.1.94",
+            )
+        })?;
+        Ok(self.kernel.iter().map(|range| range.fits(&parsed)).max().unwrap_or(Fit::No))
     }
 
     /// What of a host that has this was compared.
@@ -324,11 +371,7 @@ impl Affected {
         let revision = revisions.map(|(_, it)| format!("{it:#x}"));
         let text = |fact: &Fact<String>| fact.as_ref().ok().cloned();
         let asked = [
-            (
-                !self.firmware.is_empty(),
-                "/sys/class/dmi/id/bios_version",
-                text(&dmi.firmware_version),
-            ),
+            (!self.firmware.is_empty(), FIRMWARE, text(&dmi.firmware_version)),
             (
                 !self.bmc.is_empty(),
                 "firmware_revision of the management controller",
@@ -336,8 +379,8 @@ impl Affected {
             ),
             (self.product.is_some(), "/sys/class/dmi/id/product_name", text(&dmi.product)),
             (self.board.is_some(), "/sys/class/dmi/id/board_name", text(&dmi.board)),
-            (!self.microcode.is_empty(), "/proc/cpuinfo: microcode", revision),
-            (!self.kernel.is_empty(), "/proc/sys/kernel/osrelease", text(&host.kernel.release)),
+            (!self.microcode.is_empty(), MICROCODE, revision),
+            (!self.kernel.is_empty(), RELEASE, text(&host.kernel.release)),
             (self.driver.is_some(), "scaling_driver", self.driver.clone()),
         ];
         let compared = asked.into_iter().filter(|(is_asked, ..)| *is_asked);

@@ -213,7 +213,6 @@ fn the_firmware_of_the_controller_is_compared_once_it_was_asked_and_asked_only_w
         ("2.3", State::Affected(Unseen::NoCheck)),
         ("2.43", State::Affected(Unseen::NoCheck)),
         ("2.44", State::Not),
-        ("U30", State::Not),
     ] {
         assert_eq!(state_on(&on("Acme", Some(told)), &text), state, "{told}");
     }
@@ -239,6 +238,37 @@ fn microcode_is_compared_as_a_number() {
         state_of(&XEON.replace("flags : acpi tm2 est ida pln pts epb hwp\n", &with), &text)
     };
     assert_eq!((on("0x57"), on("0x100")), (State::Not, State::Affected(Unseen::NoCheck)));
+}
+
+/// Whatever its kind: what is no version is neither in a range nor outside of it.
+#[test]
+fn every_version_that_cannot_be_compared_is_unknown() {
+    let acme = format!("{XEON}//- /sys/class/dmi/id/sys_vendor\nAcme\n");
+    let file = |path: &str, text: &str| format!("{acme}//- {path}\n{text}\n");
+    let of = |key: &str| GOOD.replace("firmware = ['< 1.2']", &format!("{key} = ['< 0x3']"));
+    let revision = |it: &str| {
+        let with = format!("flags : acpi tm2\nmicrocode : {it}\n");
+        host_of(&acme.replace("flags : acpi tm2 est ida pln pts epb hwp\n", &with))
+    };
+    for text in ["beta", "U30", "v", "99999999999999999999", "\u{fffd}"] {
+        let mut asked = host_of(&acme);
+        asked.bmc_firmware = Some(Ok(text.to_owned()));
+        for (host, key) in [
+            (host_of(&file("/sys/class/dmi/id/bios_version", text)), "firmware"),
+            (asked, "bmc"),
+            (host_of(&file("/proc/sys/kernel/osrelease", text)), "kernel"),
+            (revision("zz"), "microcode"),
+        ] {
+            let state = state_on(&host, &of(key));
+            let State::Unknown(missing) = &state else { panic!("{key} {text}: {state:?}") };
+            assert!(missing.to_string().contains("found"), "{missing}");
+        }
+    }
+    // A processor that shows no revision.
+    assert!(matches!(state_on(&host_of(&acme), &of("microcode")), State::Unknown(_)));
+    // What rules an advisory out does so whatever cannot be compared.
+    let dell = file("/sys/class/dmi/id/bios_version", "beta").replace("Acme", "Dell Inc.");
+    assert_eq!(state_of(&dell, &of("firmware")), State::Not);
 }
 
 proptest! {

@@ -13,7 +13,7 @@ use crate::setting::{
 };
 use facts::change::{FirmwarePlace, Target, Write, request_body};
 use facts::redfish::{Bios, ON_RESET, Redfish};
-use facts::{Missing, Subject, Subjects, Why};
+use facts::{Missing, Subject, Subjects, Why, redfish};
 
 const REFERENCES: &[Reference] = &[Reference {
     title: "DMTF: Redfish specification (DSP0266)",
@@ -94,10 +94,17 @@ fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>, setting: &Setting, menu: Menu) -
     let request = makers::request(host, menu);
     let redfish = match (&host.redfish, &request) {
         (Ok(redfish), _) => redfish,
-        (Err(missing), Some(request)) if missing.is_absence() => {
-            let words = request.words(makers::told(host));
+        (Err(missing), request) if missing.is_absence() => {
+            let words = request.as_ref().map(|it| it.words(makers::told(host)));
+            let words = words.map_or_else(String::new, |it| format!("; the request is {it}"));
             return refused(format!(
-                "it is requested of the management controller, which has to be named with --redfish URL; the request is {words}"
+                "it is requested of the management controller, which has to be named with --redfish URL (or --redfish config, where redfish.url of the configuration does){words}"
+            ));
+        }
+        (Err(missing), _) if *missing == Missing::left_alone(redfish::NAME) => {
+            let id = setting.id;
+            return refused(format!(
+                "it is requested of the management controller, which the configuration names (redfish.url): `fullclock plan {id}=on --redfish config` asks it and prints the request, and `apply` with the same option sends it"
             ));
         }
         (Err(missing), _) => return Err(missing.into()),

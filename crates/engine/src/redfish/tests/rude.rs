@@ -31,7 +31,10 @@ fn access_that_is_denied_says_so_and_ends_the_look() {
     assert!(told.throttled().next().is_some());
     let all = unknown(&told);
     assert!(all[0].starts_with("the power limit: the controller denies access (401"), "{all:?}");
-    assert!(all[1].starts_with("temperatures: the controller denies access (401"), "{all:?}");
+    assert!(
+        all[1].starts_with("temperatures: not asked, as the controller denies access (401"),
+        "{all:?}"
+    );
 }
 
 #[test]
@@ -168,17 +171,98 @@ fn a_slow_controller_is_given_one_deadline_for_all() {
     let (_folder, way) = way(&fake);
     let client = way.client().unwrap();
     let began = now();
-    let told = Session::new(&client).look_within(&Wanted::default(), deadline).unwrap();
+    let Looked { told, ended } =
+        Session::new(&client).look_within(&Wanted::default(), deadline).unwrap();
     assert!(began.elapsed() < deadline * 5);
     assert!(told.requests.len() < 7, "{:?}", paths(&told));
-    assert!(
-        !told.unknown.is_empty()
-            && unknown(&told).iter().all(|it| it.contains("in time")
-                || it.contains("within")
-                || it.contains("the time for all")),
-        "{:?}",
-        unknown(&told)
+    // What was asked had what was left, and the rest was not asked.
+    let used = "not asked: the 0.6 s for all requests together were used up";
+    let is_true = |it: &String| {
+        let why = it.split_once(": ").unwrap().1;
+        let left = "that were left of 0.6 s for all requests together";
+        why == used || (why.starts_with("no answer in the 0.") && why.ends_with(left))
+    };
+    assert!(!told.unknown.is_empty() && unknown(&told).iter().all(is_true), "{told:?}");
+    assert_eq!(ended.as_deref(), Some(used));
+}
+
+/// A service that answers all but one resource, for which it takes an hour; `reached` is told when that is asked for.
+fn silent_at(path: &'static str, reached: impl Fn() + Send + Sync + 'static) -> Fake {
+    let tree = dell();
+    Fake::start(move |head| match asked(head).0 {
+        it if it.ends_with(path) => {
+            reached();
+            Reply { hangs: true, ..Reply::raw("") }
+        }
+        _ => reply(&tree, head),
+    })
+}
+
+#[test]
+fn a_wish_to_stop_ends_a_look_with_what_was_answered() {
+    let stop = std::sync::Arc::new(AtomicBool::new(false));
+    let raised = std::sync::Arc::clone(&stop);
+    let fake = silent_at("/Power", move || raised.store(true, Ordering::Relaxed));
+    let (_folder, way) = way(&fake);
+    let client = way.client().unwrap();
+    let told = Session::new(&client).stopped_by(&stop).look(&Wanted::default()).unwrap();
+    assert_eq!(told.throttled().count(), 1);
+    assert_eq!(
+        unknown(&told),
+        ["the power limit: no answer before Ctrl-C", "temperatures: not asked: Ctrl-C came before"]
     );
+    assert_eq!(told.requests.last().unwrap().outcome, "stopped");
+}
+
+#[test]
+fn a_wish_to_stop_before_anything_was_said_is_an_error_of_its_own() {
+    let stop = std::sync::Arc::new(AtomicBool::new(false));
+    let raised = std::sync::Arc::clone(&stop);
+    let fake = silent_at("/Systems", move || raised.store(true, Ordering::Relaxed));
+    let (_folder, way) = way(&fake);
+    let client = way.client().unwrap();
+    let error = Session::new(&client).stopped_by(&stop).look(&Wanted::default()).unwrap_err();
+    assert!(error.is::<Stopped>(), "{error:#}");
+}
+
+#[test]
+fn a_second_look_that_is_stopped_or_fails_leaves_the_first_one_and_says_why() {
+    for is_silent in [true, false] {
+        let (interrupt, stop) = Interrupt::by_hand();
+        let (stop, tree) = (Mutex::new(stop), dell());
+        let n_looks = std::sync::atomic::AtomicUsize::new(0);
+        let fake = Fake::start(move |head| {
+            let is_root = asked(head).0 == "/redfish/v1/";
+            match is_root && n_looks.fetch_add(1, Ordering::Relaxed) > 0 {
+                true if is_silent => {
+                    stop.lock().unwrap().stop();
+                    Reply { hangs: true, ..Reply::raw("") }
+                }
+                true => json_reply("503 Service Unavailable", "", &json!({})),
+                false => reply(&tree, head),
+            }
+        });
+        let (_folder, way) = way(&fake);
+        let client = way.client().unwrap();
+        let mut session = Session::new(&client).stopped_by(interrupt.flag());
+        let time = Duration::from_millis(1);
+        let (told, risen) = session.look_for(&Wanted::default(), time, &interrupt).unwrap();
+        assert_eq!(told.throttled().count(), 1);
+        let why = risen.rises.unwrap_err();
+        assert!(why.starts_with("the second look failed: "), "{why}");
+        assert!(why.contains(if is_silent { "stopped before" } else { "503" }), "{why}");
+    }
+}
+
+#[test]
+fn a_time_that_the_user_has_ended_is_followed_by_a_second_look() {
+    let fake = serve(dell());
+    let (_folder, way) = way(&fake);
+    let client = way.client().unwrap();
+    let stop = AtomicBool::new(true);
+    let mut session = Session::new(&client).stopped_by(&stop);
+    let told = session.look_again(&Wanted::default(), true).unwrap();
+    assert_eq!(told.throttled().count(), 1);
 }
 
 #[test]

@@ -53,6 +53,15 @@ impl ControllerArguments {
         Ok(())
     }
 
+    /// Whether the configuration names the controller of this machine, and the options none. A configuration that is refused names none: without
+    /// `--redfish config`, nothing depends on it.
+    pub(super) fn is_left_alone(&self, arguments: &Arguments) -> bool {
+        let is_copy = arguments.host.root.is_some() || arguments.host.host.is_some();
+        let names_one =
+            || config::read(&arguments.config).is_ok_and(|it| it.config.redfish.is_some());
+        self.url.is_none() && !is_copy && names_one()
+    }
+
     /// The controller; `None` where none is named.
     ///
     /// Errors: a file cannot be read or trusted; the configuration names no controller; a copy of a host has none.

@@ -12,6 +12,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap_complete::engine::ArgValueCandidates;
 use engine::change::drafted::{Drafted, drafted};
+use engine::redfish::WithRedfish;
 use facts::change::Write;
 use report::change::Planned;
 use report::other_tools::{Site, TOOLS, Tool, Written};
@@ -79,6 +80,8 @@ impl Draft {
         let (mut source, name) = crate::commands::open(arguments)?;
         if let Some(controller) = controller {
             source = controller.of(source)?;
+        } else if options.controller.is_left_alone(arguments) {
+            source = Box::new(WithRedfish::left_alone(source));
         }
         let drafted = drafted(&*source, &name, named(options))?;
         Ok(Draft { name, drafted })

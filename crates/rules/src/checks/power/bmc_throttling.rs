@@ -61,10 +61,9 @@ fn is_judged(told: &Redfish) -> bool {
     if told.left_out_a_processor() || told.odd_limit().is_some() {
         return false;
     }
-    let is_told = |it: &Processor| it.throttled.is_some();
-    match told.processors.iter().any(is_told) {
-        true => told.processors.iter().all(is_told),
-        false => !told.limits.is_empty(),
+    match told.n_judged() {
+        0 => !told.limits.is_empty(),
+        n => n == told.n_processors(),
     }
 }
 
@@ -73,7 +72,13 @@ fn untold(told: &Redfish) -> Missing {
     let what = format!("{}: power limits and throttled processors", redfish::NAME);
     let odd = told.odd_limit();
     let odd = odd.map(|it| format!("{} is {}: expected {}", it.source, it.found, it.expected));
-    match told.unknown.first().map(|it| it.why.clone()).or(odd) {
+    let of_another = |it: &&redfish::Unknown| it.what == redfish::OTHER_SYSTEMS;
+    let first = || told.unknown.iter().find(|it| !of_another(it)).map(|it| &*it.why);
+    let why = told.why_unknown(&[redfish::A_PROCESSOR]).or_else(first);
+    let (n, all) = (told.n_judged(), told.n_processors());
+    let partly = (n > 0 && n < all)
+        .then(|| format!("it says of {n} of {all} processors whether they are throttled"));
+    match why.map(str::to_owned).or(odd).or(partly) {
         Some(why) => Missing { what, why: Why::Failed(why) },
         None => Missing::not_here(what, "the controller shows neither"),
     }
@@ -144,8 +149,9 @@ fn is_told_by_dcmi(host: &HostView, limit: &Limit) -> bool {
 
 fn limited(told: &Redfish, limit: &Limit) -> Finding {
     // What is called not throttled at the moment is not held down by its limit.
-    let is_free = told.processors.iter().any(|it| it.throttled == Some(false))
-        && told.throttled().next().is_none();
+    let n_judged = told.n_judged();
+    let is_free =
+        n_judged > 0 && n_judged == told.n_processors() && told.throttled().next().is_none();
     let severity = match limit.is_reached() {
         Some(true) if !is_free => Severity::Medium,
         Some(false) if !limit.was_reached() => Severity::Info,
@@ -204,7 +210,7 @@ fn since_reset(told: &Redfish) -> Option<Finding> {
 fn on_cpus(host: &HostView, told: &Redfish, processor: &Processor, finding: Finding) -> Finding {
     let at = told.processors.iter().position(|it| it.source == processor.source);
     let packages = host.topology.packages.as_deref().unwrap_or_default();
-    let cpus: Option<CpuSet> = match packages.len() == told.processors.len() {
+    let cpus: Option<CpuSet> = match packages.len() == told.n_processors() {
         true => at.and_then(|at| packages.get(at)).cloned(),
         false => None,
     };

@@ -7,7 +7,8 @@ use crate::advisory;
 use crate::advisory::standing::{Looked, Sight, Standing, State, Unseen, standings};
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
-use facts::{HostView, Missing};
+use facts::quantity::counted;
+use facts::{HostView, Missing, Why};
 
 pub(crate) const CHECK: Check = Check {
     id: "known-fault",
@@ -56,15 +57,34 @@ fn verdict(host: &HostView, looked: Option<Looked<'_>>) -> Verdict {
         Missing::malformed("the advisories of the site", &error, "files that can be read")
     })?;
     let standings = standings(host, catalog, looked);
-    let findings: Vec<Finding> = standings.iter().filter_map(finding).collect();
-    let unknown = standings.into_iter().find_map(|it| match it.state {
-        State::Unknown(missing) => Some(missing),
+    let mut findings: Vec<Finding> = standings.iter().filter_map(finding).collect();
+    let unknown = |it: &'_ Standing| match &it.state {
+        State::Unknown(missing) => Some(missing.clone()),
         _ => None,
-    });
-    match unknown {
+    };
+    match standings.iter().find_map(unknown) {
         Some(missing) if findings.is_empty() => Err(missing),
-        _ => Ok(findings),
+        _ => {
+            findings.extend(uncompared(&standings));
+            Ok(findings)
+        }
     }
+}
+
+/// What is beside findings where a version is none: of the others it is unknown whether they concern the host.
+fn uncompared(standings: &[Standing]) -> Option<Finding> {
+    let no_version = |it: &'_ Standing| match &it.state {
+        State::Unknown(Missing { what, why: Why::Malformed { found, .. } }) => {
+            Some((it.advisory.id.clone(), what.clone(), found.clone()))
+        }
+        _ => None,
+    };
+    let all: Vec<(String, String, String)> = standings.iter().filter_map(no_version).collect();
+    let (_, what, found) = all.first()?;
+    let n = counted(all.len() as u64, "other advisory").replace("advisorys", "advisories");
+    let message = format!("whether {n} concern this host is unknown: {what} has no version");
+    let finding = Finding::new(Severity::Info, Confidence::High, message).evidence(what, found);
+    Some(finding.advising("compare by hand what `fullclock advisories -v` lists as unknown"))
 }
 
 fn finding(standing: &Standing) -> Option<Finding> {
@@ -202,6 +222,32 @@ mod tests {
             verdict(&CHECK, &(appliance("!denied") + release)),
             "unknown: /sys/class/dmi/id/bios_version may not be read"
         );
+    }
+
+    #[test]
+    fn a_version_that_is_none_is_unknown_and_so_it_is_beside_a_finding() {
+        let release = "//- /proc/sys/kernel/osrelease\nnext-20261120\n";
+        let no_release = verdict(&CHECK, &(appliance("12010304") + release));
+        assert!(
+            no_release.starts_with("unknown: /proc/sys/kernel/osrelease: found \"next-20261120\""),
+            "{no_release}"
+        );
+        let no_firmware = verdict(&CHECK, &appliance("beta"));
+        assert!(
+            no_firmware.starts_with("unknown: /sys/class/dmi/id/bios_version: found \"beta\""),
+            "{no_firmware}"
+        );
+        let both = findings(&CHECK, &(appliance("12010303") + release));
+        let [fault, beside] = &*both else { panic!("{both:#?}") };
+        assert!(fault.message.contains("oda-clock-modulation"), "{}", fault.message);
+        assert!(
+            beside.message.ends_with(
+                "concern this host is unknown: /proc/sys/kernel/osrelease has no version"
+            ),
+            "{}",
+            beside.message
+        );
+        assert_eq!((beside.severity.name(), &*beside.evidence[0].value), ("info", "next-20261120"));
     }
 
     #[test]

@@ -48,9 +48,11 @@ fn check_boot(baseline: &Baseline) -> Result<(), Missing> {
     if boot.as_ref()? == &standing.boot {
         return Ok(());
     }
-    let at = standing.at.get(..10).unwrap_or(&standing.at);
-    let why =
-        format!("the last one is of an earlier boot, of {at}; `fullclock baseline` takes one");
+    let of = match standing.at.get(..10) {
+        Some(day) => format!(", of {day}"),
+        None => String::new(),
+    };
+    let why = format!("the last one is of an earlier boot{of}; `fullclock baseline` takes one");
     Err(Missing { what: "a baseline of this boot".to_owned(), why: Why::Failed(why) })
 }
 
@@ -65,9 +67,13 @@ fn finding(slower: &Slower) -> Option<Finding> {
     }
     let words: Vec<String> = parts.iter().map(ToString::to_string).collect();
     let Slower { since, number, n_before, n_after, changed, .. } = slower;
+    let since = match &**since {
+        "unknown" => "since a day that is unknown".to_owned(),
+        day => format!("since {day}"),
+    };
     let what = match changed.is_empty() {
-        true => format!("since {since}, and nothing changed that is recorded"),
-        false => format!("since {since}: {}", listed(changed)),
+        true => format!("{since}, and nothing changed that is recorded"),
+        false => format!("{since}: {}", listed(changed)),
     };
     let message = format!("slower {what}: {}", words.join(", "));
     let of_cores = parts.iter().filter(|it| it.part.is_rate()).map(|it| lost(it));

@@ -72,6 +72,20 @@ fn turbo(host: &str) -> String {
 }
 
 #[test]
+fn a_controller_that_the_configuration_names_is_asked_with_redfish_config() {
+    let facts::Why::Failed(why) = facts::Missing::left_alone(facts::redfish::NAME).why else {
+        panic!("it is not asked")
+    };
+    let said = turbo(&format!("{INTEL}//- redfish\n!failed {why}\n"));
+    assert!(
+        said.contains(
+            "`fullclock plan firmware-turbo=on --redfish config` asks it and prints the request"
+        ),
+        "{said}"
+    );
+}
+
+#[test]
 fn the_request_is_in_the_makers_names_with_the_profile_that_keeps_it_first() {
     let plan = turbo(&host(&dell()));
     let settings = "/redfish/v1/Systems/System.Embedded.1/Bios/Settings";
@@ -188,13 +202,15 @@ fn of_values_that_mean_the_same_the_one_that_the_firmware_takes_is_requested() {
 #[test]
 fn without_the_controllers_word_nothing_is_planned_and_the_request_is_shown() {
     let dmi = "//- /sys/class/dmi/id/sys_vendor\nDell Inc.\n//- /sys/class/dmi/id/product_name\nPowerEdge R760\n";
+    // Of a maker that nobody knows there is no request to show.
+    let unknown = planned(&FIRMWARE_TURBO, "on", INTEL);
+    assert!(unknown.ends_with("has to be named with --redfish URL (or --redfish config, where redfish.url of the configuration does)"), "{unknown}");
     let plan = planned(&FIRMWARE_TURBO, "on", &format!("{INTEL}{dmi}"));
     assert!(plan.starts_with("refused: it is requested of the management controller"), "{plan}");
     assert!(
         plan.ends_with(r#"PATCH /redfish/v1/Systems/System.Embedded.1/Bios/Settings {"Attributes": {"SysProfile": "Custom", "ProcTurboMode": "Enabled"}}"#),
         "{plan}"
     );
-    assert!(planned(&FIRMWARE_TURBO, "on", INTEL).starts_with("unknown: "));
     assert!(
         planned(&FIRMWARE_TURBO, "off", &host(&dell()))
             .starts_with("value: firmware-turbo takes on")

@@ -184,6 +184,9 @@ fn nothing_is_clean_where_a_processor_or_a_limit_was_not_read() {
         left_out.starts_with("unknown: ") && left_out.contains("no request left"),
         "{left_out}"
     );
+    // One that was not asked because the one before it told nothing of itself.
+    let unread = verdict(&CHECK, &host(&Redfish { n_listed: 2, ..whole.clone() }));
+    assert!(unread.starts_with("unknown: "), "{unread}");
     let odd = vec![Odd {
         source: "/redfish/v1/Chassis/1/EnvironmentMetrics PowerLimitWatts/SetPoint".to_owned(),
         found: "\"400\"".to_owned(),
