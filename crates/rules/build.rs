@@ -6,6 +6,7 @@
 
 use std::error::Error;
 use std::fmt::Write as _;
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
@@ -14,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={}", folder.display());
     let entries = std::fs::read_dir(&folder)?.collect::<Result<Vec<_>, _>>()?;
     let is_advisory = |it: &PathBuf| it.extension().is_some_and(|it| it == "toml");
-    let mut files: Vec<PathBuf> = entries.iter().map(|it| it.path()).filter(is_advisory).collect();
+    let mut files: Vec<PathBuf> = entries.iter().map(DirEntry::path).filter(is_advisory).collect();
     files.sort();
     let mut rust = String::from("&[\n");
     for file in &files {

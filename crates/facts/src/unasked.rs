@@ -52,11 +52,7 @@ impl HostView {
             tuners: tuners(),
             msrs: Msrs::none(Missing::unasked("MSRs")),
             throttling: throttling(),
-            delivered: Delivered {
-                looks: no_cpu("a look at APERF and MPERF"),
-                feedback: no_cpu("feedback_ctrs"),
-                worked: None,
-            },
+            delivered: delivered(),
             cooling: none("cooling devices"),
             thermal_zones: none("thermal zones"),
             cpuidle: cpuidle(),
@@ -94,6 +90,14 @@ impl HostView {
             thresholds: Thresholds::default(),
             advisories: Vec::new(),
         }
+    }
+}
+
+fn delivered() -> Delivered {
+    Delivered {
+        looks: no_cpu("a look at APERF and MPERF"),
+        feedback: no_cpu("feedback_ctrs"),
+        worked: None,
     }
 }
 

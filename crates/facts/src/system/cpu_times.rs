@@ -122,8 +122,11 @@ impl Worked {
     }
 }
 
+/// Of each CPU the ticks in which it worked, and all.
+type Ticks = BTreeMap<u32, (u64, u64)>;
+
 /// A time and the ticks of each CPU.
-fn reading(line: &str) -> Option<(u64, BTreeMap<u32, (u64, u64)>)> {
+fn reading(line: &str) -> Option<(u64, Ticks)> {
     let mut words = line.split_ascii_whitespace();
     let time = words.next()?.parse().ok()?;
     let entry = |word: &str| {
@@ -132,8 +135,7 @@ fn reading(line: &str) -> Option<(u64, BTreeMap<u32, (u64, u64)>)> {
         let (busy, total) = (numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?);
         numbers.next().is_none().then_some((cpu, (busy, total)))
     };
-    let ticks: Option<BTreeMap<u32, (u64, u64)>> =
-        words.take(MOST_CPUS as usize + 1).map(entry).collect();
+    let ticks: Option<Ticks> = words.take(MOST_CPUS as usize + 1).map(entry).collect();
     Some((time, ticks.filter(|it| !it.is_empty() && it.len() <= MOST_CPUS as usize)?))
 }
 
