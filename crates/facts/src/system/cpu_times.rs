@@ -77,7 +77,7 @@ pub struct Worked {
     /// How long it was looked at.
     pub time: Duration,
     /// The rise of the ticks in which a CPU worked, and of all of its ticks.
-    ticks: BTreeMap<u32, (u64, u64)>,
+    ticks: Ticks,
 }
 
 impl Worked {

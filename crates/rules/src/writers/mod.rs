@@ -43,7 +43,7 @@ pub enum Values {
 }
 
 /// A program, and something that it writes.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Writes {
     /// The name of the program, as among the tuners or the units of the boot.
     pub program: &'static str,
