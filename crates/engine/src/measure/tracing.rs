@@ -336,7 +336,8 @@ mod tests {
         let cpus = allowed().unwrap();
         let cpu = cpus.first().unwrap();
         let tracer = Tracer::open_anyway(source, &[cpu].into_iter().collect(), Wanted::SWITCHES);
-        let Ok(tracer) = tracer.inspect_err(|why| eprintln!("skipped: {why}")) else { return };
+        // Where nothing may be traced, as in a container.
+        let Ok(tracer) = tracer else { return };
         let signs = Signs::default();
         let traced = std::thread::scope(|scope| {
             let finishing = Finishing(&signs);
