@@ -82,7 +82,7 @@ fn power_limit(what: &'static str, reasons: u64) -> Case {
     );
     let is_active = reasons & 0x400 != 0;
     let expectation = if is_active {
-        clean().finds_one_of(&["low-power-limit", "prochot-asserted"], Info)
+        clean().finds_one_of(&["low-power-limit", "power-limit-reached"], Info)
     } else {
         clean()
     };

@@ -137,7 +137,10 @@ fn said_already(host: &HostView) -> CpuSet {
         for it in found.iter().filter(|it| holds(it) || is_below(check)) {
             // The limits of policies are part of what is asked for.
             let sources = it.evidence.iter().map(|it| it.source.as_str());
-            let is_policy = sources.clone().all(|it| it.starts_with("/sys/devices/system/cpu/"));
+            // What shows which programs run says nothing of the limit.
+            let is_limit = |it: &&str| it.starts_with("/sys/") || it.starts_with("/dev/");
+            let is_policy =
+                sources.filter(is_limit).all(|it| it.starts_with("/sys/devices/system/cpu/"));
             if check.id == capped_frequency::CHECK.id && is_policy {
                 continue;
             }
@@ -202,6 +205,18 @@ mod tests {
         // As much as a limit allows is delivered.
         let limited = slow.replace("max_freq\n1000000", "max_freq\n666666");
         assert_eq!(verdict(&CHECK, &limited), "clean");
+    }
+
+    #[test]
+    fn less_than_a_limit_allows_is_a_finding_whatever_program_may_have_written_the_limit() {
+        let limited = host(ARM, PI, BUSY)
+            .replace("scaling_max_freq\n1000000", "scaling_max_freq\n800000")
+            .replace("cpuinfo_cur_freq\n666666", "cpuinfo_cur_freq\n400000");
+        let tuner = "//- /proc/9/stat\n9 (auto-cpufreq) S 1 1 1 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 500\n";
+        for host in [limited.clone(), limited + tuner] {
+            let told = verdict(&CHECK, &host);
+            assert!(told.starts_with("high: governor performance asks for 800 MHz"), "{told}");
+        }
     }
 
     #[test]
