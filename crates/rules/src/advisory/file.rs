@@ -1,5 +1,6 @@
 //! An advisory as a file of TOML has it, parsed strictly.
 
+use super::node::Node;
 use super::version::{Range, Version};
 use super::{Advisory, Affected, Loss, Source, Symptom};
 use crate::party::Party;
@@ -97,6 +98,21 @@ impl Advisory {
     pub fn parse(name: &str, stem: &str, text: &str) -> Result<Advisory, String> {
         let file: File =
             toml::from_str(text).map_err(|error| format!("{name}{}", toml_fault(text, &error)))?;
+        file.advisory(name, stem)
+    }
+
+    /// The same of one that comes with the program.
+    ///
+    /// Errors: those of a file, without lines.
+    pub(super) fn of_node(stem: &str, node: &'static Node) -> Result<Advisory, String> {
+        let file = File::deserialize(node).map_err(|error| format!("{stem}: {error}"))?;
+        file.advisory(stem, stem)
+    }
+}
+
+impl File {
+    fn advisory(self, name: &str, stem: &str) -> Result<Advisory, String> {
+        let file = self;
         let named = |error: String| format!("{name}: {error}");
         if file.id != stem || !is_id(&file.id) {
             return Err(named(format!(

@@ -4,17 +4,17 @@
 //! proves that a machine may have a fault, and not that it does: "affected by version" and "seen here" are different words.
 
 mod file;
-mod shipped;
+mod node;
 pub mod standing;
 #[cfg(test)]
 mod tests;
 pub mod version;
 
 pub use file::{KEYS, LARGEST};
-pub use shipped::SHIPPED;
 
 use crate::party::Party;
 use facts::site::AdvisoryFile;
+use node::Node;
 use std::sync::{Arc, LazyLock};
 use version::Range;
 
@@ -114,15 +114,15 @@ pub struct Source {
     pub read: String,
 }
 
-/// Those that come with the program, parsed once. A test sees to it that each of them can be.
-static PARSED: LazyLock<Vec<Arc<Advisory>>> = LazyLock::new(|| {
-    let parsed = |(name, text): &(&str, &str)| Advisory::parse(name, name, text).ok().map(Arc::new);
-    SHIPPED.iter().filter_map(parsed).collect()
+/// Those that come with the program, made once. A test sees to it that each of them can be.
+static SHIPPED: LazyLock<Vec<Arc<Advisory>>> = LazyLock::new(|| {
+    let made = |(name, node): &'static (&str, Node)| Advisory::of_node(name, node).ok();
+    node::SHIPPED.iter().filter_map(made).map(Arc::new).collect()
 });
 
 /// Those that come with the program, in the order of their names.
 pub fn shipped() -> &'static [Arc<Advisory>] {
-    &PARSED
+    &SHIPPED
 }
 
 /// Those that come with the program and those of the site, in the order of their names; a site's replaces one of the same name.

@@ -1,7 +1,7 @@
 //! The advisories that come with the program are sound, and broken files are refused with their place.
 
 use super::standing::{State, Unseen, depend_on_controller, standings};
-use super::{Advisory, KEYS, SHIPPED, catalog, shipped};
+use super::{Advisory, KEYS, catalog, node, shipped};
 use crate::checks;
 use crate::fixture::{XEON, host_of};
 use facts::site::AdvisoryFile;
@@ -27,11 +27,11 @@ read = 2026-11-20
 
 #[test]
 fn every_advisory_can_be_parsed_and_names_checks_that_there_are() {
-    assert!(SHIPPED.len() >= 25, "{}", SHIPPED.len());
-    for (name, text) in SHIPPED {
-        Advisory::parse(name, name, text).unwrap();
+    assert!(node::SHIPPED.len() >= 25, "{}", node::SHIPPED.len());
+    for (name, node) in node::SHIPPED {
+        Advisory::of_node(name, node).unwrap();
     }
-    assert_eq!(shipped().len(), SHIPPED.len());
+    assert_eq!(shipped().len(), node::SHIPPED.len());
     for advisory in shipped() {
         let id = &advisory.id;
         for symptom in &advisory.symptoms {
@@ -144,15 +144,13 @@ fn state_on(host: &HostView, text: &str) -> State {
 
 #[test]
 fn an_advisory_of_the_site_is_one_more_or_takes_the_place_of_another() {
-    assert_eq!(catalog(&[site(GOOD)]).unwrap().len(), SHIPPED.len() + 1);
-    let (name, text) = SHIPPED[0];
-    let own = AdvisoryFile {
-        name: "own".into(),
-        stem: name.into(),
-        text: text.replacen("title = \"", "title = \"our own: ", 1),
-    };
+    let n_shipped = shipped().len();
+    assert_eq!(catalog(&[site(GOOD)]).unwrap().len(), n_shipped + 1);
+    let name = &*shipped()[0].id;
+    let text = GOOD.replace("slow-box", name).replace("title = '", "title = 'our own: ");
+    let own = AdvisoryFile { name: "own".into(), stem: name.into(), text };
     let all = catalog(&[own]).unwrap();
-    assert_eq!(all.len(), SHIPPED.len());
+    assert_eq!(all.len(), n_shipped);
     assert!(all.iter().any(|it| it.id == name && it.title.starts_with("our own: ")));
     assert!(catalog(&[site("id = 1")]).unwrap_err().starts_with("a.toml, line 1"));
 }

@@ -191,13 +191,80 @@ impl Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use facts::Origin;
-    use host::{Captured, Identity};
+    use facts::ipmi::Question;
+    use facts::{Fact, Origin};
+    use host::{Captured, Identity, Source};
+    use std::cell::Cell;
+
+    fn copy(n_cpus: u32) -> Captured {
+        let answers = Server::new(n_cpus).unwrap().answers();
+        Captured::parse(&answers.capture(Origin::Tree, &Identity::default())).unwrap()
+    }
 
     fn view(n_cpus: u32) -> facts::HostView {
-        let answers = Server::new(n_cpus).unwrap().answers();
-        let capture = answers.capture(Origin::Tree, &Identity::default());
-        host::view(&Captured::parse(&capture).unwrap())
+        host::view(&copy(n_cpus))
+    }
+
+    /// A host, and how often it was asked for a file, a folder or a link: each is a path that the kernel resolves.
+    struct Counting {
+        host: Captured,
+        n_asked: Cell<u32>,
+    }
+
+    impl Counting {
+        fn asked(&self) -> &Captured {
+            self.n_asked.set(self.n_asked.get() + 1);
+            &self.host
+        }
+    }
+
+    impl Source for Counting {
+        fn origin(&self) -> Origin {
+            Origin::Tree
+        }
+
+        fn read(&self, path: &str) -> Fact<Vec<u8>> {
+            self.asked().read(path)
+        }
+
+        fn list(&self, folder: &str) -> Fact<Vec<String>> {
+            self.asked().list(folder)
+        }
+
+        fn folders(&self, folder: &str) -> Fact<Vec<String>> {
+            self.asked().folders(folder)
+        }
+
+        fn link(&self, path: &str) -> Fact<String> {
+            self.asked().link(path)
+        }
+
+        fn msr(&self, cpu: u32, register: u32) -> Fact<u64> {
+            self.host.msr(cpu, register)
+        }
+
+        fn cpuid(&self, leaf: u32, subleaf: u32) -> Fact<[u32; 4]> {
+            self.host.cpuid(leaf, subleaf)
+        }
+
+        fn controller(&self, question: &Question<Vec<u8>>) -> Fact<Vec<u8>> {
+            self.host.controller(question)
+        }
+    }
+
+    #[test]
+    fn an_audit_asks_for_few_files_of_each_cpu() {
+        /// The made-up server has five kernel threads for each CPU, and each has a policy of its own.
+        const MOST: u32 = 19;
+        let n_asked = |n_cpus| {
+            let host = Counting { host: copy(n_cpus), n_asked: Cell::new(0) };
+            rules::audit::audit(&host::view(&host));
+            host.n_asked.get()
+        };
+        let (few, many) = (n_asked(128), n_asked(256));
+        let of_each = (many - few).div_ceil(128);
+        assert!(of_each <= MOST, "{of_each} files of each CPU: {few} of 128, {many} of 256");
+        assert!(few < 128 * (MOST + 3), "{few} files of 128 CPUs");
     }
 
     #[test]
