@@ -67,6 +67,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "writes to a folder of the test")]
     fn what_is_no_file_is_named_and_not_opened() {
         let outer = tempfile::tempdir().unwrap();
         let at = |name: &str| outer.path().join(name);
