@@ -25,7 +25,9 @@ pub fn unless_stopped<T: Send + 'static>(
     let (sender, receiver) = mpsc::channel();
     let own = work.clone();
     // Where nobody waits any more, there is nobody to tell.
-    let threaded = move || drop(sender.send(own()));
+    let threaded = move || {
+        sender.send(own()).ok();
+    };
     if std::thread::Builder::new().name("exchange".to_owned()).spawn(threaded).is_err() {
         // A machine without room for a thread is asked all the same, and waited for.
         return Some(work());

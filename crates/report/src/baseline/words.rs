@@ -115,7 +115,7 @@ pub(super) fn notes(document: &mut Document, report: &Report<'_>) {
 /// So many damaged lines are told with what is wrong with each.
 const TOLD: usize = 5;
 
-/// So many numbers of further ones, or stretches of them, are listed.
+/// So many numbers of further ones, or ranges of them, are listed.
 const LISTED: usize = 20;
 
 /// The same as sentences.
@@ -133,7 +133,7 @@ pub(super) fn odd(report: &Report<'_>) -> Vec<String> {
         all.push(format!(
             "{} more lines of {file} cannot be read: {}.",
             lines.len(),
-            stretches(&lines)
+            ranges(&lines)
         ));
     }
     all.extend(others.iter().map(|it| sentence_of(it, report.file)));
@@ -173,7 +173,7 @@ fn sentence_of(oddity: &Oddity, file: &Path) -> String {
 }
 
 /// `12, 15 to 40, 52`, and how many more.
-fn stretches(lines: &[usize]) -> String {
+fn ranges(lines: &[usize]) -> String {
     let mut found: Vec<(usize, usize)> = Vec::new();
     for line in lines {
         match found.last_mut() {

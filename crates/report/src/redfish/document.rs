@@ -102,7 +102,7 @@ fn uncounted<'a>(rises: &[Rise], told: &'a Redfish) -> &'a str {
     match told.why_unknown(&[THROTTLED_TIME, A_PROCESSOR]) {
         Some(why) => why,
         None if rises.iter().any(|it| it.is_reset) => {
-            "the controller's counts were reset meanwhile"
+            "the controller's counts were reset between the looks"
         }
         None => "the controller does not count it",
     }

@@ -159,7 +159,7 @@ fn why_it_is_unknown_whether_a_processor_was_throttled_is_the_true_reason() {
         (
             &free,
             second(1, vec![reset]),
-            "is unknown: the controller's counts were reset meanwhile.",
+            "is unknown: the controller's counts were reset between the looks.",
         ),
         (&free, stopped, "in these 0.0 s is unknown: Ctrl-C came first."),
         (
