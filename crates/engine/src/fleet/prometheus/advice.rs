@@ -219,7 +219,7 @@ mod tests {
         let certificate = Fake::encrypted("other", |_| Reply::json("")).certificate.clone();
         file.write_all(certificate.as_bytes()).unwrap();
         file.persist(&other).unwrap();
-        for (fake, why) in [(&usual, "does not know who issued it"), (&authority, "(CA:TRUE)")] {
+        for (fake, why) in [(&usual, "with --prometheus-ca FILE"), (&authority, "(CA:TRUE)")] {
             let said = refused(fake, Trust::given(None, Some(&other)), None);
             assert!(said.contains("is not trusted: ") && said.contains(why), "{said}");
             let found = said.split("its SHA-256 fingerprint is ").nth(1).unwrap();

@@ -115,7 +115,6 @@ fn options_that_make_no_sense_are_refused_with_what_to_do() {
         (&["fleet", "--prometheus", "http://x", "--ca", "y"], "begins with https://"),
         (&["fleet", "--prometheus", "https://x", "--fingerprint", "ab"], "64 hexadecimal digits"),
         (&["fleet", "--fingerprint", "ab"], "64 hexadecimal digits"),
-        (&["fleet", "x", "--ca", "y"], "--prometheus"),
         (&["serve", "--prometheus-ca", "y"], "--prometheus"),
         (&["fleet", "--copy"], "--ssh"),
         (&["fleet", "x", "--fail-on", "high"], "--fail-on-slow"),
