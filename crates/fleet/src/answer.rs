@@ -32,6 +32,10 @@ pub struct Answer {
     /// What slow machines have and their peers lack: of each explanation, of the slowest machines that nothing explains, and of
     /// suspects.
     pub contrasts: Vec<Contrast>,
+    /// Where no machine is slow, a suspect or explained: what few machines have and most of their peers do not. Differences, and no causes.
+    /// First those with a finding, the most severe one first, then those in which a setting or a label differs, then the rest; of equals
+    /// those of the fewest machines.
+    pub minorities: Vec<Minority>,
     /// The share of the accused machines that is wrong at most, on average (false discovery rate).
     pub false_share: f64,
     /// How many machines were tested for it.
@@ -152,4 +156,30 @@ pub struct Telling {
     pub outside: usize,
     /// Of how many peers it is known.
     pub of_outside: usize,
+}
+
+/// Machines that have something which few of their peers have.
+#[derive(Clone, Debug)]
+pub struct Minority {
+    /// What they share with their peers, one value for each of [`Answer::peers_by`]; `None` where the machines do not tell.
+    pub values: Vec<Option<Arc<str>>>,
+    /// Themselves, by index.
+    pub machines: Vec<usize>,
+    /// How many machines they and their peers are.
+    pub of: usize,
+    /// What exactly these machines have: findings first, the most severe one first.
+    pub unusual: Vec<Unusual>,
+}
+
+/// An attribute that few machines have.
+#[derive(Clone, Debug)]
+pub struct Unusual {
+    /// The attribute.
+    pub attribute: Attribute,
+    /// What most have in its place; `None` where most have nothing of that name: no such finding, or no setting or fact that is known.
+    pub usual: Option<Arc<str>>,
+    /// How many have that.
+    pub n_usual: usize,
+    /// How many tell anything of it, these machines included.
+    pub known: usize,
 }

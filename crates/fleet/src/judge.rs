@@ -9,6 +9,7 @@ use crate::explain::{Found, explain};
 use crate::few::far_below;
 use crate::healthy::LEAST;
 use crate::machine::Machine;
+use crate::minority::minorities;
 use crate::peers::Peers;
 use crate::question::Question;
 use crate::same::same;
@@ -49,6 +50,7 @@ pub fn judge(machines: &[Machine], question: &Question) -> Answer {
         .collect();
     let suspects = work.suspects();
     let contrasts = work.contrasts(&held, &explanations, &slow, &suspects);
+    let is_anyone_slow = !(slow.is_empty() && explanations.is_empty() && suspects.is_empty());
     let mut names = HashSet::new();
     Answer {
         figure: question.figure,
@@ -63,6 +65,7 @@ pub fn judge(machines: &[Machine], question: &Question) -> Answer {
         explanations,
         searched,
         contrasts,
+        minorities: if is_anyone_slow { Vec::new() } else { minorities(&columns, &peers) },
         false_share: FALSE,
         tested: verdicts.tested,
     }

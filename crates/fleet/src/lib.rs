@@ -20,6 +20,7 @@ mod fixture;
 mod healthy;
 mod judge;
 mod machine;
+mod minority;
 mod peers;
 mod question;
 mod same;
@@ -29,9 +30,13 @@ mod slow;
 mod tail;
 mod trimmed;
 
-pub use answer::{Answer, Contrast, Explanation, Group, Slow, Subject, Suspect, Telling, TooFew};
+pub use answer::{
+    Answer, Contrast, Explanation, Group, Minority, Slow, Subject, Suspect, Telling, TooFew,
+    Unusual,
+};
 pub use comparison::{Comparison, Untold, compared};
 pub use differences::{Difference, differences};
 pub use judge::judge;
 pub use machine::{Attribute, Audit, Figure, Kind, Machine, Measured, Severity, Words};
+pub use minority::FEW;
 pub use question::{MODEL, Question};

@@ -71,6 +71,11 @@ impl Peers {
         Self { by, values, group_of, groups, silent, unusable }
     }
 
+    /// The groups of all machines, those without a figure included.
+    pub(crate) fn of_all(&self, columns: &[Column]) -> Vec<Members> {
+        groups(columns, &self.by, &vec![0.0; self.values.len()])
+    }
+
     /// Whether a column is one of those that peers share.
     pub(crate) fn is_shared(&self, column: &Column) -> bool {
         column.kind == Kind::Label && self.by.contains(&column.name)

@@ -3,8 +3,8 @@
 use crate::chance::t_above;
 use statrs::function::gamma::ln_gamma;
 
-/// The tail of what healthy machines are off by: that of a normal distribution, or heavier ones of Student's with fewer degrees of
-/// freedom, each with how much the machines of the fleet speak for it.
+/// The tail of what healthy machines are off by: that of a normal distribution, heavier ones of Student's with fewer degrees of
+/// freedom, or those of normal machines of which a few are farther apart; each with how much the machines of the fleet speak for it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tail {
     parts: Vec<Part>,
@@ -13,18 +13,41 @@ pub(crate) struct Tail {
 /// One distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Part {
-    /// Infinite of the normal one.
-    degrees: f64,
+    shape: Shape,
     /// Its standard deviation, where the one that was measured is 1: that leaves out the farthest machines.
     scale: f64,
     /// The chance that it is the one.
     chance: f64,
 }
 
-/// The degrees that are weighed; tails that are heavier still have no standard deviation.
-const DEGREES: [f64; 9] = [2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 20.0, f64::INFINITY];
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Shape {
+    /// Student's t with these degrees of freedom; infinite ones of the normal distribution.
+    Student(f64),
+    /// Normal, but this share of the machines is that many times as far apart as the others: Tukey, "A Survey of Sampling from
+    /// Contaminated Distributions" (1960).
+    Contaminated(f64, f64),
+}
 
-/// What speaks for the normal distribution before any machine is looked at; the others share the rest.
+impl Shape {
+    /// Its standard deviation, where that of a t, or of most machines, is what is usual.
+    fn deviation(self) -> f64 {
+        match self {
+            Shape::Student(degrees) if degrees.is_finite() => (degrees / (degrees - 2.0)).sqrt(),
+            Shape::Student(_) => 1.0,
+            Shape::Contaminated(share, times) => (1.0 + share * (times.powi(2) - 1.0)).sqrt(),
+        }
+    }
+}
+
+/// The degrees that are weighed; tails that are heavier still have no standard deviation.
+const DEGREES: [f64; 8] = [2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 20.0];
+
+/// The shares that are weighed, and how many times as far apart these machines are.
+const SHARES: [f64; 3] = [0.02, 0.05, 0.15];
+const TIMES: [f64; 3] = [2.0, 3.0, 5.0];
+
+/// What speaks for the normal distribution before any machine is looked at; both others share the rest.
 const NORMAL: f64 = 0.9;
 
 const SCALES: [f64; 9] = [0.80, 0.85, 0.90, 0.95, 1.0, 1.05, 1.1, 1.2, 1.35];
@@ -51,15 +74,15 @@ impl Tail {
         above.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
         let (beyond, near) = above.split_at(beyond.min(above.len()));
         let edge = near.first().map_or(0.0, |it| it.0);
-        let mut all = Vec::with_capacity(DEGREES.len() * SCALES.len());
-        for degrees in DEGREES {
-            let prior = match degrees.is_finite() {
-                true => (1.0 - NORMAL) / (DEGREES.len() - 1) as f64,
-                false => NORMAL,
+        let shapes = shapes();
+        let mut all = Vec::with_capacity(shapes.len() * SCALES.len());
+        for (shape, prior) in shapes {
+            let known = match shape {
+                Shape::Student(degrees) => Known::of(near, degrees),
+                Shape::Contaminated(..) => Known::of(near, f64::INFINITY),
             };
-            let known = Known::of(near, degrees);
             for scale in SCALES {
-                let part = Part { degrees, scale, chance: prior };
+                let part = Part { shape, scale, chance: prior };
                 let far = beyond.iter().map(|it| part.above((edge, it.1)).ln());
                 all.push((part, known.likelihood(&part) + far.sum::<f64>()));
             }
@@ -96,20 +119,32 @@ impl Tail {
     }
 }
 
+/// All shapes, with what speaks for each before any machine is looked at.
+fn shapes() -> Vec<(Shape, f64)> {
+    let each = |n: usize| (1.0 - NORMAL) / 2.0 / n as f64;
+    let mut shapes = vec![(Shape::Student(f64::INFINITY), NORMAL)];
+    shapes.extend(DEGREES.map(|it| (Shape::Student(it), each(DEGREES.len()))));
+    let of = |share| TIMES.map(|times| Shape::Contaminated(share, times));
+    let contaminated = SHARES.into_iter().flat_map(of);
+    shapes.extend(contaminated.map(|it| (it, each(SHARES.len() * TIMES.len()))));
+    shapes
+}
+
 impl Part {
     /// The chance of a value above `value`, whose estimate has `degrees` degrees of freedom.
     fn above(&self, (value, degrees): (f64, f64)) -> f64 {
-        t_above(value * self.widened(), degrees.min(self.degrees))
+        let value = value * self.widened();
+        match self.shape {
+            Shape::Student(own) => t_above(value, degrees.min(own)),
+            Shape::Contaminated(share, times) => {
+                (1.0 - share) * t_above(value, degrees) + share * t_above(value / times, degrees)
+            }
+        }
     }
 
     /// What makes a value one of Student's t: that has a larger standard deviation.
     fn widened(&self) -> f64 {
-        let deviation = if self.degrees.is_finite() {
-            (self.degrees / (self.degrees - 2.0)).sqrt()
-        } else {
-            1.0
-        };
-        deviation / self.scale
+        self.shape.deviation() / self.scale
     }
 }
 
@@ -145,11 +180,21 @@ impl Known {
     fn likelihood(&self, part: &Part) -> f64 {
         let widened = part.widened();
         let squared = widened.powi(2);
-        let of = |(value, degrees): &(f64, f64)| {
-            (degrees + 1.0) / 2.0 * (value * squared / degrees).ln_1p()
+        let of = |value: f64, degrees: f64| (degrees + 1.0) / 2.0 * (value / degrees).ln_1p();
+        let sum: f64 = match part.shape {
+            Shape::Student(_) => {
+                self.values.iter().map(|(value, degrees)| -of(value * squared, *degrees)).sum()
+            }
+            Shape::Contaminated(share, times) => {
+                let density = |(value, degrees): &(f64, f64)| {
+                    let far = value * squared / times.powi(2);
+                    let most = (1.0 - share) * (-of(value * squared, *degrees)).exp();
+                    (most + share / times * (-of(far, *degrees)).exp()).ln()
+                };
+                self.values.iter().map(density).sum()
+            }
         };
-        let n = self.values.len() as f64;
-        self.constants + n * widened.ln() - self.values.iter().map(of).sum::<f64>()
+        self.constants + self.values.len() as f64 * widened.ln() + sum
     }
 }
 
@@ -161,13 +206,17 @@ mod tests {
     use super::*;
 
     fn only(degrees: f64) -> Tail {
-        Tail { parts: vec![Part { degrees, scale: 1.0, chance: 1.0 }] }
+        Tail { parts: vec![Part { shape: Shape::Student(degrees), scale: 1.0, chance: 1.0 }] }
     }
 
-    /// The middles of equal shares of a distribution of 2,000 machines.
+    /// The middles of equal shares of a distribution of so many machines.
     fn sample(degrees: f64, n: u32) -> impl Iterator<Item = (f64, f64)> {
+        sample_of(only(degrees), n)
+    }
+
+    fn sample_of(tail: Tail, n: u32) -> impl Iterator<Item = (f64, f64)> {
         (0..n / 2).flat_map(move |it| {
-            let far = only(degrees).limit((f64::from(it) + 0.5) / f64::from(n), f64::INFINITY);
+            let far = tail.limit((f64::from(it) + 0.5) / f64::from(n), f64::INFINITY);
             [(far, 500.0), (-far, 500.0)]
         })
     }
@@ -185,6 +234,16 @@ mod tests {
         assert!((0.7..1.6).contains(&(limit(&heavy) / limit(&only(5.0)))), "{heavy:?}");
         assert!(heavy.chance((6.0, 500.0)) > 1e-4);
         assert!(heavy.chance((60.0, 500.0)) < 1e-6, "what is very far is slow in any case");
+    }
+
+    /// They have an end that the tail of a t does not have.
+    #[test]
+    fn a_few_machines_that_are_farther_apart_are_known_as_such() {
+        let shape = Shape::Contaminated(0.05, 3.0);
+        let few = Tail { parts: vec![Part { shape, scale: 1.0, chance: 1.0 }] };
+        let found = limit(&Tail::of(sample_of(few.clone(), 2_000)));
+        assert!((0.7..1.6).contains(&(found / limit(&few))), "{found}, and it is {}", limit(&few));
+        assert!(limit(&few) > limit(&only(f64::INFINITY)) * 1.5);
     }
 
     /// The fewer machines there are, the less is known of their tail.

@@ -206,6 +206,7 @@ mod tests {
             namesakes: 0,
             searched: 0,
             contrasts: vec![],
+            minorities: vec![],
             groups: vec![],
             slow: vec![],
             suspects: vec![],

@@ -33,6 +33,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     })?;
     let fleet = || engines::ask_for_many(&suites);
     tally += stage_with(engines::PACKAGES, "20,000 machines", fleet)?.unwrap_or_default();
+    tally += stage("2,000 captures of idle machines", || {
+        suites::run_named(&suites, "fullclock program", &["--ignored", "2_000_idle_twins"], &[])
+    })?;
     let beside = || sushy::compare(&suites);
     tally += stage_with(venv::PACKAGES, "Redfish beside sushy", beside)?.unwrap_or_default();
     stage_with(served::SWEEP_PACKAGES, "served to anybody", served::ask_everything)?;

@@ -22,10 +22,10 @@ impl Address {
     ///
     /// Errors: it is no such URL, or it holds a user name or password, which the error does not repeat.
     pub fn parse(text: &str) -> Result<Address, Failure> {
-        let named = if text.is_empty() { "\"\"" } else { text };
+        let named = if text.trim().is_empty() { "\"\"" } else { text };
         let refused = |why: &'static str| Problem::Address { why }.of(named);
         if has_user(text) {
-            let why = "the URL holds a user name or a password, which process lists and logs show: leave it out, and write them \
+            let why = "it holds a user name or a password, which process lists and logs show: leave it out, and write them \
                        as the header of a request (the scheme Basic, RFC 7617) to a file that only you can read, which --token-file names";
             return Err(Problem::Address { why }.of("the URL"));
         }
@@ -151,6 +151,7 @@ mod tests {
     fn what_is_no_address_says_what_was_expected() {
         for (text, why) in [
             ("prom:9090", "expected http://HOST:PORT"),
+            ("", "\"\": expected http://HOST:PORT"),
             ("ftp://prom", "expected http://HOST:PORT"),
             ("http://", "it is not a URL"),
             ("http://prom:99999", "a port below 65536"),

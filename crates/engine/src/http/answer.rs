@@ -15,6 +15,7 @@ pub struct Answer<'a> {
     status: u16,
     etag: Option<String>,
     location: Option<String>,
+    retry_after: Option<String>,
     deadline: Duration,
     body: Body,
 }
@@ -43,7 +44,8 @@ impl<'a> Answer<'a> {
             value.map(str::to_owned)
         };
         let (etag, location) = (header("etag"), header("location"));
-        Answer { client, status, etag, location, deadline, body: response.into_body() }
+        let retry_after = header("retry-after");
+        Answer { client, status, etag, location, retry_after, deadline, body: response.into_body() }
     }
 
     /// The status: 2xx, or 304 where the request was on condition that something has changed.
@@ -108,8 +110,9 @@ impl<'a> Answer<'a> {
 
     /// Why it is no success.
     pub(super) fn refusal(self, url: &str) -> Failure {
-        let Answer { client, status, body, .. } = self;
+        let Answer { client, status, body, retry_after, .. } = self;
         let told = told(client, body);
+        let again = retry_after.map(|it| when(&shortened(&client.masked(&it))));
         let given = client.options.credentials.option();
         client.fail(match status {
             401 | 403 => Problem::Denied { status, told, given },
@@ -118,9 +121,17 @@ impl<'a> Answer<'a> {
                 let server = client.address.to_string();
                 Problem::NotFound { path: path.strip_prefix(&server).unwrap_or(path).to_owned() }
             }
-            400..500 => Problem::Refused { status, told },
-            _ => Problem::Failed { status, told },
+            400..500 => Problem::Refused { status, told, again },
+            _ => Problem::Failed { status, told, again },
         })
+    }
+}
+
+/// When a server wants to be asked again: `Retry-After` is a number of seconds, or a date (RFC 9110, 10.2.3).
+fn when(retry_after: &str) -> String {
+    match retry_after.parse::<u32>() {
+        Ok(seconds) => format!("in {seconds} s"),
+        Err(_) => format!("after {retry_after}"),
     }
 }
 

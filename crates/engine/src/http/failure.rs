@@ -74,6 +74,8 @@ pub enum Problem {
         status: u16,
         /// What the server says.
         told: String,
+        /// When it wants to be asked again, in words: `in 10 s`.
+        again: Option<String>,
     },
     /// A status from 500 on, or one that no GET is answered with.
     Failed {
@@ -81,6 +83,8 @@ pub enum Problem {
         status: u16,
         /// What the server says.
         told: String,
+        /// When it wants to be asked again, in words.
+        again: Option<String>,
     },
     /// The server sends on to another one, or too often.
     Redirected {
@@ -156,11 +160,13 @@ impl fmt::Display for Failure {
                 write!(f, "{server} denies access ({status}{told}): {advice}")
             }
             Problem::NotFound { path } => write!(f, "{server} has no {path} (404)"),
-            Problem::Refused { status, told } => {
-                write!(f, "{server} refuses the request ({status}{})", after_colon(told))
+            Problem::Refused { status, told, again } => {
+                let (told, again) = (after_colon(told), asked_again(again.as_deref()));
+                write!(f, "{server} refuses the request ({status}{told}){again}")
             }
-            Problem::Failed { status, told } => {
-                write!(f, "{server} failed ({status}{})", after_colon(told))
+            Problem::Failed { status, told, again } => {
+                let (told, again) = (after_colon(told), asked_again(again.as_deref()));
+                write!(f, "{server} failed ({status}{told}){again}")
             }
             Problem::Redirected { to } => write!(
                 f,
@@ -191,6 +197,10 @@ fn allowed(status: u16, given: Option<&str>, named: Named) -> String {
 
 fn after_colon(told: &str) -> String {
     if told.is_empty() { String::new() } else { format!(": {told}") }
+}
+
+fn asked_again(again: Option<&str>) -> String {
+    again.map_or_else(String::new, |it| format!(", and wants to be asked again {it}"))
 }
 
 /// What an error of the library means; `is_answering` once headers have come.
@@ -228,6 +238,7 @@ fn of_io(error: &io::Error, deadline: Duration, is_answering: bool) -> Problem {
 fn of_tls(error: &rustls::Error) -> Problem {
     const RENEW: &str = "its owner has to renew it, or the clock of this machine is wrong";
     const OTHER_NAME: &str = "use a name in the address that the certificate has";
+    const NO_SERVER: &str = "its owner has to make one for the server, with CA:FALSE";
     let rustls::Error::InvalidCertificate(error) = error else {
         return Problem::Tls { why: error.to_string() };
     };
@@ -244,6 +255,10 @@ fn of_tls(error: &rustls::Error) -> Problem {
         }
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
             untrusted("it is for another name", Some(OTHER_NAME))
+        }
+        // The library's name of what RFC 5280, 4.2.1.9, says of CA:TRUE: it issues certificates, and is none of a server.
+        CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
+            untrusted("it is that of an authority (CA:TRUE) and not of a server", Some(NO_SERVER))
         }
         CertificateError::Other(other) => {
             untrusted(&other.to_string(), Some("compare it with what its owner says"))

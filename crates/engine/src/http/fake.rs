@@ -1,7 +1,7 @@
 //! A server for tests: it answers each connection once, as it is told, and may be slow about it.
 
 use crate::clock::now;
-use rcgen::{CertifiedKey, generate_simple_self_signed};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
 use rustls::crypto::ring;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -71,16 +71,31 @@ impl Fake {
         name: &str,
         answer: impl Fn(&str) -> Reply + Send + Sync + 'static,
     ) -> Fake {
-        let CertifiedKey { cert, signing_key } =
-            generate_simple_self_signed([name.to_owned()]).unwrap();
-        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(signing_key.serialize_der()));
+        Fake::of_certificate(name, IsCa::NoCa, Arc::new(answer))
+    }
+
+    /// The same with a certificate that says CA:TRUE, as `openssl req -x509` makes them.
+    pub(crate) fn authority(
+        name: &str,
+        answer: impl Fn(&str) -> Reply + Send + Sync + 'static,
+    ) -> Fake {
+        let is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        Fake::of_certificate(name, is_ca, Arc::new(answer))
+    }
+
+    fn of_certificate(name: &str, is_ca: IsCa, answer: Arc<Answer>) -> Fake {
+        let mut params = CertificateParams::new([name.to_owned()]).unwrap();
+        params.is_ca = is_ca;
+        let own = KeyPair::generate().unwrap();
+        let certificate = params.self_signed(&own).unwrap();
+        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(own.serialize_der()));
         let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .unwrap()
             .with_no_client_auth()
-            .with_single_cert(vec![cert.der().clone()], key)
+            .with_single_cert(vec![certificate.der().clone()], key)
             .unwrap();
-        Fake::with(Arc::new(answer), Some(Arc::new(config)), cert.pem())
+        Fake::with(answer, Some(Arc::new(config)), certificate.pem())
     }
 
     fn with(answer: Arc<Answer>, tls: Option<Arc<ServerConfig>>, certificate: String) -> Fake {

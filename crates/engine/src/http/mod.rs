@@ -137,9 +137,20 @@ impl Client {
         self.options.named
     }
 
-    /// Whether only the certificate of one fingerprint is trusted.
-    pub fn is_pinned(&self) -> bool {
-        matches!(self.options.trust, Trust::Pinned(_))
+    /// The fingerprint of the server's certificate where that is why an exchange failed, whoever issued it, and the user chose none: to be
+    /// compared with what its owner says. Nothing but the handshake is sent.
+    pub fn unknown_certificate(&self, failure: &Failure) -> Option<Fingerprint> {
+        let is_untrusted = |it: &Failure| matches!(it.problem, Problem::Untrusted { .. });
+        if !is_untrusted(failure) || matches!(self.options.trust, Trust::Pinned(_)) {
+            return None;
+        }
+        let trust = Trust::Pinned(Fingerprint::NONE);
+        let options = Options { deadline: self.options.deadline, trust, ..Options::default() };
+        let failure = Client::new(self.address.clone(), options).ok()?.get("/", &[]).err()?;
+        match failure.problem {
+            Problem::Untrusted { why, .. } => Fingerprint::parse(why.rsplit(' ').next()?),
+            _ => None,
+        }
     }
 
     /// Whether headers with a secret go over the network as they are.

@@ -35,6 +35,17 @@ pub enum Trust {
     Pinned(Fingerprint),
 }
 
+impl Trust {
+    /// What a user gives: the fingerprint of one certificate, or else a file of authorities, or else nothing.
+    pub fn given(fingerprint: Option<Fingerprint>, authorities: Option<&Path>) -> Trust {
+        match (fingerprint, authorities) {
+            (Some(fingerprint), _) => Trust::Pinned(fingerprint),
+            (None, Some(path)) => Trust::Authorities(path.to_owned()),
+            (None, None) => Trust::System,
+        }
+    }
+}
+
 /// The SHA-256 of a certificate (DER).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint([u8; 32]);

@@ -26,9 +26,7 @@ pub use source::{Controller, WithRedfish};
 pub use walk::Stopped;
 
 use crate::clock::now;
-use crate::http::{
-    Address, Client, Credentials, Failure, Fingerprint, Named, Options, Problem, Trust,
-};
+use crate::http::{Address, Client, Credentials, Failure, Fingerprint, Named, Options, Trust};
 use crate::interrupt::{Interrupt, unless_stopped};
 use anyhow::{Error, Result, anyhow, bail};
 use exchange::Exchange;
@@ -160,11 +158,7 @@ impl Way {
 
     fn client_with(&self, deadline: Duration, largest: u64, reuses: bool) -> Result<Client> {
         let address = Address::parse(&self.url)?.without_end("/redfish/v1").without_end("/redfish");
-        let trust = match (self.fingerprint, &self.ca) {
-            (Some(fingerprint), _) => Trust::Pinned(fingerprint),
-            (None, Some(path)) => Trust::Authorities(path.clone()),
-            (None, None) => Trust::System,
-        };
+        let trust = Trust::given(self.fingerprint, self.ca.as_deref());
         let credentials = self.credentials.clone();
         let options = Options { deadline, largest, trust, credentials, reuses, named: self.named };
         let client = Client::new(address, options)?;
@@ -268,12 +262,9 @@ impl<'a> Session<'a> {
 
     /// A certificate that nobody vouches for is what most controllers have: its fingerprint is shown, to be compared.
     fn explained(&self, error: Error) -> Error {
-        let is_untrusted = |it: &Failure| matches!(it.problem, Problem::Untrusted { .. });
-        if !error.downcast_ref::<Failure>().is_some_and(is_untrusted) || self.client.is_pinned() {
-            return error;
-        }
-        let address = self.client.address().clone();
-        let of = move || fingerprint_of(&address);
+        let Some(failure) = error.downcast_ref::<Failure>() else { return error };
+        let (client, failure) = (self.client.clone(), failure.clone());
+        let of = move || client.unknown_certificate(&failure);
         let found = match self.stop {
             None => of(),
             Some(stop) => unless_stopped(stop, of).flatten(),
@@ -285,16 +276,5 @@ impl<'a> Session<'a> {
             ),
             None => error,
         }
-    }
-}
-
-/// The fingerprint of a service's certificate. Nothing but the handshake is sent.
-fn fingerprint_of(address: &Address) -> Option<Fingerprint> {
-    let trust = Trust::Pinned(Fingerprint::NONE);
-    let options = Options { deadline: DEADLINE, largest: LARGEST, trust, ..Options::default() };
-    let failure = Client::new(address.clone(), options).ok()?.get("/redfish/v1/", &[]).err()?;
-    match failure.problem {
-        Problem::Untrusted { why, .. } => Fingerprint::parse(why.rsplit(' ').next()?),
-        _ => None,
     }
 }

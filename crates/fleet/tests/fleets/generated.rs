@@ -129,3 +129,9 @@ pub(crate) fn accused(answer: &Answer) -> HashSet<usize> {
     let explained = whole.flat_map(|it| &it.inside).copied();
     explained.chain(answer.slow.iter().map(|it| it.machine)).collect()
 }
+
+/// For who runs a long test with `--nocapture`.
+#[expect(clippy::print_stdout, reason = "what was measured, on request")]
+pub(crate) fn tell(words: &str) {
+    println!("{words}");
+}

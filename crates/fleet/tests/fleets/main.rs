@@ -8,3 +8,4 @@ mod generated;
 mod hidden;
 mod hostile;
 mod many;
+mod shapes;

@@ -5,7 +5,7 @@
 //! has its own luck. So each effect is counted a second time, by what its machines show, and next to what is found stands how many would
 //! be by a test that knows the labels, the centre and the spread beforehand, and claims as few false ones: no method can find more.
 
-use crate::generated::{Fleet, accused, said};
+use crate::generated::{Fleet, accused, said, tell};
 use fleet::{Answer, Explanation, Figure, Kind, Question, judge};
 use statrs::function::erf::erfc;
 
@@ -274,10 +274,4 @@ fn one_setting_of_600_is_named() {
     let [explanation] = answer.explanations.as_slice() else { panic!("{:?}", answer.explanations) };
     assert_eq!(&*explanation.attributes[0].name, "max_perf_pct");
     assert_eq!(accused(&answer), fleet.slow);
-}
-
-/// For who runs a long test with `--nocapture`.
-#[expect(clippy::print_stdout, reason = "what was measured, on request")]
-fn tell(words: &str) {
-    println!("{words}");
 }

@@ -1,5 +1,6 @@
 //! `fullclock fleet`: which machines are slow against their peers, and what explains it.
 
+use super::bmc;
 use crate::cli::Arguments;
 use crate::head::head;
 use crate::output;
@@ -10,7 +11,7 @@ use clap::{Args, ValueEnum};
 use engine::Progress;
 use engine::clock::now;
 use engine::fleet::{Gathered, copies, prometheus, ssh};
-use engine::http::{Address, Client, Credentials, Named, Options, Trust};
+use engine::http::{Address, Client, Credentials, Fingerprint, Named, Options, Trust};
 use engine::interrupt::Interrupt;
 use facts::quantity::{self, counted, counted_all};
 use fleet::{Answer, Figure, MODEL, Machine, Question};
@@ -56,15 +57,18 @@ struct PrometheusArguments {
     /// Only machines whose series have these labels, as their scrape adds them: 'cluster="a",rack=~"r1.*"'
     #[arg(long = "match", value_name = "SELECTOR", requires = "url")]
     selector: Option<String>,
-    /// Average over this time: 1h, 1d
-    #[arg(long, value_name = "TIME", default_value = "1h", requires = "url", value_parser = since)]
+    /// Average over this time, 1s to 1d: 10m, 1h
+    #[arg(long, value_name = "TIME", default_value = "1h", requires = "url", value_parser = since, allow_negative_numbers = true)]
     since: Duration,
     /// A file that holds a bearer token, or headers as lines `Name: value`
     #[arg(long, visible_alias = "header-file", value_name = "FILE", requires = "url")]
     token_file: Option<PathBuf>,
     /// Trust certificates of the authorities in this PEM file, and no others [default: those of this machine]
-    #[arg(long, value_name = "FILE", requires = "url")]
+    #[arg(long, value_name = "FILE", requires = "url", conflicts_with = "fingerprint")]
     ca: Option<PathBuf>,
+    /// Trust the engine's certificate with this SHA-256, whoever issued it
+    #[arg(long, value_name = "SHA256", requires = "url", value_parser = bmc::fingerprint)]
+    fingerprint: Option<Fingerprint>,
 }
 
 /// Hosts that are reached by ssh.
@@ -102,12 +106,10 @@ impl FigureName {
     }
 }
 
-/// Engines keep months; a query over more than that is a mistake.
+/// Engines keep months; a query over more than a day of them is a mistake.
 fn since(text: &str) -> Result<Duration, String> {
-    match quantity::duration(text)? {
-        time if time < Duration::from_secs(1) => Err("at least 1s".to_owned()),
-        time => Ok(time),
-    }
+    let time = quantity::duration(text).ok().filter(|it| *it >= Duration::from_secs(1));
+    time.ok_or_else(|| format!("{text:?}: expected a time from 1s to 1d, as in 10m, 1h or 1d"))
 }
 
 pub(crate) const EXAMPLES: &str = "\
@@ -154,8 +156,10 @@ pub(super) fn run(arguments: &Arguments, options: &FleetArguments) -> Result<Exi
 /// What the options name, and what to call it.
 fn gathered(arguments: &Arguments, options: &FleetArguments) -> Result<(String, Gathered)> {
     if let Some(url) = &options.prometheus.url {
-        let PrometheusArguments { selector, since, token_file, ca, .. } = &options.prometheus;
-        let client = client(arguments, url, token_file.as_deref(), ca.as_deref(), "")?;
+        let PrometheusArguments { selector, since, token_file, ca, fingerprint, .. } =
+            &options.prometheus;
+        let trust = Trust::given(*fingerprint, ca.as_deref());
+        let client = client(arguments, url, token_file.as_deref(), trust, "")?;
         let question = prometheus::Question {
             selector: selector.as_deref(),
             since: *since,
@@ -223,14 +227,23 @@ pub(super) fn client(
     arguments: &Arguments,
     url: &str,
     token_file: Option<&Path>,
-    ca: Option<&Path>,
+    trust: Trust,
     prefix: &'static str,
 ) -> Result<Client> {
     let credentials = token_file.map(Credentials::read).transpose()?.unwrap_or_default();
-    let trust = ca.map_or(Trust::System, |it| Trust::Authorities(it.to_owned()));
     let named = Named::Options(prefix);
     let options = Options { credentials, trust, named, ..Options::default() };
-    let client = Client::new(Address::parse(url)?, options)?;
+    let address = Address::parse(url)?;
+    let option = match &options.trust {
+        Trust::System => None,
+        Trust::Authorities(_) => Some("ca"),
+        Trust::Pinned(_) => Some("fingerprint"),
+    };
+    if let Some(option) = option.filter(|_| !address.is_encrypted()) {
+        let option = named.of(option);
+        bail!("{address}: {option} is for an engine whose address begins with https://");
+    }
+    let client = Client::new(address, options)?;
     if client.shows_secrets() {
         let at = client.address();
         let text = format!("the token goes to {at} unencrypted: others on the network can read it");

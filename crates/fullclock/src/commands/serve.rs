@@ -1,12 +1,13 @@
 //! `fullclock serve`: this machine in a browser.
 
-use super::fleet;
+use super::{bmc, fleet};
 use crate::cli::Arguments;
 use crate::config;
 use crate::output;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use engine::fleet::{Gathered, prometheus};
+use engine::http::{Fingerprint, Trust};
 use engine::interrupt::Interrupt;
 use engine::results_folder::results_folder;
 use engine::secret;
@@ -64,8 +65,16 @@ struct FleetArguments {
     #[arg(long, value_name = "FILE", requires = "prometheus")]
     prometheus_token_file: Option<PathBuf>,
     /// Trust certificates of the authorities in this PEM file for it, and no others
-    #[arg(long, value_name = "FILE", requires = "prometheus")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "prometheus",
+        conflicts_with = "prometheus_fingerprint"
+    )]
     prometheus_ca: Option<PathBuf>,
+    /// Trust its certificate with this SHA-256, whoever issued it
+    #[arg(long, value_name = "SHA256", requires = "prometheus", value_parser = bmc::fingerprint)]
+    prometheus_fingerprint: Option<Fingerprint>,
     /// Only machines whose series have these labels, as their scrape adds them: 'cluster="a",rack=~"r1.*"'
     #[arg(long = "match", value_name = "SELECTOR", requires = "prometheus")]
     selector: Option<String>,
@@ -80,8 +89,9 @@ impl FleetArguments {
     /// Errors: those of the client.
     fn fleet(&self, arguments: &Arguments) -> Result<Option<web::Fleet>> {
         let Some(url) = &self.prometheus else { return Ok(None) };
-        let (token, ca) = (self.prometheus_token_file.as_deref(), self.prometheus_ca.as_deref());
-        let client = fleet::client(arguments, url, token, ca, "prometheus-")?;
+        let token = self.prometheus_token_file.as_deref();
+        let trust = Trust::given(self.prometheus_fingerprint, self.prometheus_ca.as_deref());
+        let client = fleet::client(arguments, url, token, trust, "prometheus-")?;
         let source = client.address().to_string();
         let (selector, by) = (self.selector.clone(), self.by.clone());
         let ask = move || {

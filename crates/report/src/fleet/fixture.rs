@@ -2,8 +2,8 @@
 //! has a slow governor, too; one that has no clock.
 
 use fleet::{
-    Answer, Attribute, Audit, Contrast, Explanation, Figure, Group, Kind, Machine, Slow, Subject,
-    Suspect, Telling, TooFew,
+    Answer, Attribute, Audit, Contrast, Explanation, Figure, Group, Kind, Machine, Minority, Slow,
+    Subject, Suspect, Telling, TooFew, Unusual,
 };
 use std::sync::Arc;
 
@@ -116,7 +116,44 @@ pub(crate) fn answer() -> Answer {
             contrast(Subject::Machine(BAD), "slow-governor", "high", (1, 40)),
             contrast(Subject::Machine(42), "slow-governor", "high", (1, 3)),
         ],
+        minorities: vec![],
         false_share: 0.01,
         tested: 40,
+    }
+}
+
+/// The same machines where no clock is known of any: two of them have something that few have.
+pub(crate) fn answer_without_a_clock() -> Answer {
+    let unusual = |(kind, name, value), usual: Option<&str>| Unusual {
+        attribute: attribute(kind, name, value),
+        usual: usual.map(Arc::from),
+        n_usual: 38,
+        known: 40,
+    };
+    let minority = |machines: &[usize], unusual| Minority {
+        values: vec![Some(MODEL.into())],
+        machines: machines.to_vec(),
+        of: 40,
+        unusual,
+    };
+    let governor = vec![
+        unusual((Kind::Finding, "slow-governor", "high"), None),
+        unusual((Kind::Setting, "governor", "powersave"), Some("performance")),
+    ];
+    let bios = vec![
+        unusual((Kind::Label, "bios_version", "12010303"), Some("12010400")),
+        unusual((Kind::Fact, "boot line: idle", "poll"), None),
+    ];
+    Answer {
+        silent: (0..44).collect(),
+        groups: vec![],
+        slow: vec![],
+        explanations: vec![],
+        suspects: vec![],
+        contrasts: vec![],
+        minorities: vec![minority(&[8, 9], governor), minority(&[3, 4], bios)],
+        searched: 0,
+        tested: 0,
+        ..answer()
     }
 }

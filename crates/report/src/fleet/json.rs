@@ -4,12 +4,14 @@ use super::Report;
 use super::peers::{Findings, telling};
 use crate::json::{Head, Opening, pretty};
 use fleet::{
-    Answer, Attribute, Explanation, Figure, Group, Kind, Measured, Slow, Subject, Suspect, Telling,
+    Answer, Attribute, Explanation, Figure, Group, Kind, Measured, Minority, Slow, Subject,
+    Suspect, Telling, Unusual,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Result;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Which machines of a fleet are slower than their peers, and what explains it.
 #[derive(Serialize, JsonSchema)]
@@ -40,6 +42,9 @@ pub(crate) struct FleetDocument<'a> {
     /// Machines by 20 % or more below each of the two or three peers that they have. These are too few to test anything: `slow` has none of
     /// them.
     suspects: Vec<SuspectView<'a>>,
+    /// Where no machine is slow, a suspect or explained, as where no clock is known: what few machines have and most of their peers do not.
+    /// Differences, and no causes. Those with the worst findings first, then settings and labels, then facts; of equals the fewest machines.
+    minorities: Vec<MinorityView<'a>>,
     /// The groups of peers, the largest first.
     groups: Vec<GroupView<'a>>,
     /// Machines of which it is unknown what is compared.
@@ -177,6 +182,31 @@ struct SuspectView<'a> {
     contrasts: Vec<ContrastView<'a>>,
 }
 
+/// Machines that have something which few of their peers have.
+#[derive(Serialize, JsonSchema)]
+struct MinorityView<'a> {
+    /// The value of each label of `peers_by` that they share with their peers; null where it is unknown.
+    peers: BTreeMap<&'a str, Option<&'a str>>,
+    /// How many machines they and their peers are.
+    n_peers: usize,
+    machines: Vec<&'a str>,
+    /// What exactly these machines have.
+    unusual: Vec<UnusualView<'a>>,
+}
+
+/// Something that few machines have.
+#[derive(Serialize, JsonSchema)]
+struct UnusualView<'a> {
+    #[serde(flatten)]
+    attribute: AttributeView<'a>,
+    /// What most have in its place; null where most have no such finding, or no such setting or fact is known of them.
+    usual: Option<&'a str>,
+    /// How many have that.
+    n_usual: usize,
+    /// Of how many machines it is known.
+    n_known: usize,
+}
+
 /// Machines that should be equally fast.
 #[derive(Serialize, JsonSchema)]
 struct GroupView<'a> {
@@ -218,6 +248,7 @@ pub fn json(head: &Head, report: &Report<'_>) -> Result<String> {
             .collect(),
         slow: slow.iter().map(|it| slow_view(report, &findings, it)).collect(),
         suspects: answer.suspects.iter().map(|it| suspect(report, it)).collect(),
+        minorities: answer.minorities.iter().map(|it| minority(report, it)).collect(),
         groups: answer.groups.iter().map(|it| group(report, it)).collect(),
         silent: named(report, silent),
         unusable: named(report, &answer.unusable),
@@ -290,14 +321,37 @@ fn suspect<'a>(report: &'a Report<'a>, it: &Suspect) -> SuspectView<'a> {
 
 fn group<'a>(report: &'a Report<'a>, it: &'a Group) -> GroupView<'a> {
     let known = |value: f64| it.too_few.is_none().then_some(value);
-    let names = report.answer.peers_by.iter().map(|it| &**it);
     GroupView {
-        values: names.zip(it.values.iter().map(Option::as_deref)).collect(),
+        values: shared(report, &it.values),
         n_machines: it.machines.len(),
         too_few_of: it.too_few.map(|it| it.needs),
         typical: known(report.own(it.centre)),
         spread: known(it.spread),
         detectable: known(it.detectable),
+    }
+}
+
+/// The labels that peers share, by name.
+fn shared<'a>(
+    report: &'a Report<'a>,
+    values: &'a [Option<Arc<str>>],
+) -> BTreeMap<&'a str, Option<&'a str>> {
+    let names = report.answer.peers_by.iter().map(|it| &**it);
+    names.zip(values.iter().map(Option::as_deref)).collect()
+}
+
+fn minority<'a>(report: &'a Report<'a>, it: &'a Minority) -> MinorityView<'a> {
+    let unusual = |it: &'a Unusual| UnusualView {
+        attribute: attribute(&it.attribute),
+        usual: it.usual.as_deref(),
+        n_usual: it.n_usual,
+        n_known: it.known,
+    };
+    MinorityView {
+        peers: shared(report, &it.values),
+        n_peers: it.of,
+        machines: named(report, &it.machines),
+        unusual: it.unusual.iter().map(unusual).collect(),
     }
 }
 

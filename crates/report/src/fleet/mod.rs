@@ -5,6 +5,7 @@ mod csv;
 mod fixture;
 pub mod json;
 mod losses;
+mod minorities;
 mod peers;
 mod rows;
 #[cfg(test)]
@@ -15,7 +16,7 @@ pub use csv::csv;
 
 use crate::bench::grouped;
 use crate::document::{Block, Document, Text};
-use fleet::{Answer, Explanation, Figure, Machine, Measured, Subject};
+use fleet::{Answer, Explanation, Figure, Kind, Machine, Measured, Subject};
 use losses::Losses;
 use peers::{Findings, findings_of, telling};
 use std::borrow::Cow;
@@ -73,6 +74,7 @@ pub fn document(report: &Report<'_>) -> Document {
     rows::alone(&mut document, report);
     rows::slow(&mut document, report, &Findings::of(report));
     rows::suspects(&mut document, report);
+    minorities::minorities(&mut document, report);
     rows::too_few(&mut document, report);
     rows::groups(&mut document, report);
     silent(&mut document, report);
@@ -121,6 +123,17 @@ fn silent(document: &mut Document, report: &Report<'_>) {
             let n = words::machines(of.len());
             document.paragraph(format!("{n} {what}: {}.", report.names(of)));
         }
+    }
+    let is_all = silent.len() == report.machines.len();
+    let is_of_captures = || {
+        let mut all = report.machines.iter().flat_map(|it| &it.attributes);
+        all.any(|it| it.kind == Kind::Fact)
+    };
+    if is_all && report.answer.figure == Figure::Clock && is_of_captures() {
+        document.note(Text::sentence(
+            "A capture knows the clock of CPUs that were busy while it was taken: take captures while the machines work, or compare results \
+             of `fullclock bench`.",
+        ));
     }
 }
 

@@ -1,11 +1,12 @@
 //! A fleet in every form, and what must not be said of one.
 
-use super::fixture::{answer, machines};
+use super::fixture::{answer, answer_without_a_clock, machines};
 use super::*;
 use crate::document::Format;
 use crate::document::every_form::{in_every_form, text};
 use crate::schemas::checked;
 use fleet::{Attribute, Audit, Figure, Kind, Slow};
+use serde_json::Value;
 
 fn report<'a>(machines: &'a [Machine], answer: &'a Answer) -> Report<'a> {
     let (source, reader) = ("http://prom:9090", Reader::Command);
@@ -67,6 +68,44 @@ fn no_machine_and_no_judgement_are_not_healthy() {
     let said = said(&[], &empty);
     assert!(said.contains("No machine was found."), "{said}");
     assert!(!said.contains("slower") && !said.contains("healthy"), "{said}");
+}
+
+#[test]
+fn without_a_clock_what_few_have_is_named_and_none_is_called_slow() {
+    let (machines, answer) = (machines(), answer_without_a_clock());
+    let report = report(&machines, &answer);
+    insta::assert_snapshot!(in_every_form(&document(&report)));
+    let value = checked("fleet", |head| json::json(head, &report));
+    assert_eq!(
+        (&value["slow"], &value["explanations"]),
+        (&Value::Array(vec![]), &Value::Array(vec![]))
+    );
+    let first = &value["minorities"][0];
+    assert_eq!(first["machines"], serde_json::json!(["db8:7077", "db9:7077"]));
+    assert_eq!((&first["n_peers"], &first["unusual"][0]["usual"]), (&40.into(), &Value::Null));
+    assert_eq!(first["unusual"][1]["usual"], "performance");
+    let said = said(&machines, &answer);
+    for never in ["slower", "runs at", "Slow machines"] {
+        assert!(!said.contains(never), "{never}: {said}");
+    }
+}
+
+#[test]
+fn differences_are_bounded_named_by_why_they_are_all_and_not_cut_on_request() {
+    let (machines, mut answer) = (machines(), answer_without_a_clock());
+    let mut many = answer.minorities[1].clone();
+    many.unusual = vec![many.unusual[0].clone(); 9];
+    answer.minorities = vec![many; 30];
+    let words = said(&machines, &answer);
+    assert!(words.contains("10 more: `--all`.") && words.contains("and 4 more differences"));
+    assert!(words.contains("No clock to compare: what differs"), "{words}");
+    let all = text(&document(&Report { all: true, ..report(&machines, &answer) }), 200);
+    assert!(!all.contains("10 more") && !all.contains("more differences"), "{all}");
+    let words = said(&machines, &Answer { tested: 40, ..answer.clone() });
+    assert!(words.contains("None is slow: what differs"), "{words}");
+    assert!(words.contains("40 were compared. 2 machines have something that few"), "{words}");
+    let words = said(&machines, &Answer { silent: vec![], ..answer });
+    assert!(words.contains("Too few peers to compare a clock: what differs"), "{words}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use fleet::{
     Answer, Attribute, Explanation, Figure, Group, Kind, Measured, Suspect, Telling, TooFew,
 };
 use rules::settings::SETTINGS;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// From here on a machine runs at a part of what its peers do; below, it is some percent slower.
@@ -26,17 +27,17 @@ pub(super) fn verdict(report: &Report<'_>, losses: &Losses) -> String {
             return format!("None of {n} machines has enough peers to be judged. {suspects}");
         }
         let figure = figure(report.answer.figure);
-        return format!(
-            "None of {n} machines can be judged: {figure} is unknown, or they have too few peers."
-        );
+        let why = match (report.answer.silent.len(), report.answer.unusable.len()) {
+            (0, 0) => "they have too few peers".to_owned(),
+            (silent, _) if silent == report.machines.len() => format!("{figure} is unknown"),
+            _ => format!("{figure} is unknown, or they have too few peers"),
+        };
+        let why = format!("None of {n} machines can be judged: {why}.");
+        return sentences([Some(why), differing(report)]);
     }
     if slow.is_empty() && explanations.is_empty() {
         let healthy = format!("No machine is slower than its peers: {} compared.", were(*tested));
-        return [Some(healthy), suspects(report)]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(" ");
+        return sentences([Some(healthy), suspects(report).or_else(|| differing(report))]);
     }
     let of = grouped(*tested as u64);
     let mut sentences = vec![match slow.len() {
@@ -61,6 +62,10 @@ pub(super) fn verdict(report: &Report<'_>, losses: &Losses) -> String {
     sentences.join(" ")
 }
 
+fn sentences(of: [Option<String>; 2]) -> String {
+    of.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
 /// `2 machines run far below the few peers that they have: db1, db7.`; `None` where there is none.
 fn suspects(report: &Report<'_>) -> Option<String> {
     let of: Vec<usize> = report.answer.suspects.iter().map(|it| it.machine).collect();
@@ -70,6 +75,19 @@ fn suspects(report: &Report<'_>) -> Option<String> {
         1 => Some(format!("{n} runs far below the few peers that it has: {names}.")),
         _ => Some(format!("{n} run far below the few peers that they have: {names}.")),
     }
+}
+
+/// `7 machines have something that few peers have: a difference, and no sign of being slow.`; `None` where there is none.
+fn differing(report: &Report<'_>) -> Option<String> {
+    let all: HashSet<usize> =
+        report.answer.minorities.iter().flat_map(|it| &it.machines).copied().collect();
+    let n = machines(all.len());
+    let have = if all.len() == 1 { "has" } else { "have" };
+    (!all.is_empty()).then(|| {
+        format!(
+            "{n} {have} something that few peers have: a difference, and no sign of being slow."
+        )
+    })
 }
 
 /// `runs at 25 % of its 2 peers, which are too few to say how unusual that is: it takes 5 machines`.
@@ -137,7 +155,12 @@ fn group_of(report: &Report<'_>, it: &Explanation) -> Option<String> {
 
 /// `CPU model X, rack r17`; all machines where peers share nothing.
 pub(super) fn group(report: &Report<'_>, group: &Group) -> String {
-    let pairs = report.answer.peers_by.iter().zip(&group.values);
+    peers(report, &group.values)
+}
+
+/// The same of the values of the labels that peers share.
+pub(super) fn peers(report: &Report<'_>, values: &[Option<Arc<str>>]) -> String {
+    let pairs = report.answer.peers_by.iter().zip(values);
     let parts: Vec<String> = pairs.map(|(name, value)| labelled(name, value.as_deref())).collect();
     if parts.is_empty() { "all machines".to_owned() } else { parts.join(", ") }
 }

@@ -101,6 +101,7 @@ fn of_bytes(path: &Path, content: Content, bytes: Vec<u8>) -> Result<Vec<Told>> 
             Ok(vec![of_source(&Captured::parse(&text)?, &name)?])
         }
         Content::Json if is_audit(&bytes) => Ok(vec![of_audit(&bytes, name)?]),
+        Content::Json if is_foreign(&bytes) => bail!(FOREIGN),
         Content::Json => of_record(&lab::store::read_from(path, &bytes)?, &name),
         // In an archive; what is in that is not looked at for others.
         Content::Archive => Ok(vec![of_source(&Archive::read(&name, &*bytes, "")?, &name)?]),
@@ -253,6 +254,20 @@ fn is_audit(bytes: &[u8]) -> bool {
         clean: Vec<String>,
     }
     serde_json::from_slice::<Head>(bytes).is_ok()
+}
+
+const FOREIGN: &str =
+    "it is neither an audit (`fullclock audit --json`) nor a result of `fullclock bench`";
+
+/// Whether a JSON is no result: it does not say of which format it is.
+fn is_foreign(bytes: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Head {
+        format: Option<serde::de::IgnoredAny>,
+    }
+    // Further lines of a result are its trials.
+    let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<Head>();
+    values.next().is_some_and(|it| it.is_ok_and(|it| it.format.is_none()))
 }
 
 fn of_audit(bytes: &[u8], name: String) -> Result<Told> {

@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "lists folders that the user names")]
 
 use anyhow::{Context, Result, bail};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// What is read at once.
@@ -48,7 +49,25 @@ pub(super) fn items(paths: &[PathBuf]) -> Result<List> {
         }
     }
     list.notes.extend(passed.notes());
+    // Links in folders are not followed, so that one path alone leads to no file twice.
+    let n_twice = if paths.len() > 1 { drop_twins(&mut list.items) } else { 0 };
+    match n_twice {
+        0 => {}
+        1 => list.notes.push("1 file was named twice: it counts once".to_owned()),
+        n => list.notes.push(format!("{n} files were named twice: each counts once")),
+    }
     Ok(list)
+}
+
+/// Leaves out what another path has led to before. How many these were.
+fn drop_twins(items: &mut Vec<Item>) -> usize {
+    let n_items = items.len();
+    let mut known = HashSet::new();
+    items.retain(|it| {
+        let (Item::File { path, .. } | Item::Host(path)) = it;
+        known.insert(path.canonicalize().unwrap_or_else(|_| path.clone()))
+    });
+    n_items - items.len()
 }
 
 /// What is in a folder and is not read, each with how often and the first one.

@@ -6,6 +6,7 @@
 //!
 //! It cannot know what a machine was before: labels are those of the moment, figures the average of a time. Suppressed findings are absent here.
 
+mod advice;
 mod half;
 mod join;
 mod queries;
@@ -16,8 +17,8 @@ mod tests;
 
 use super::Gathered;
 use crate::http::pieces::Pieces;
-use crate::http::{Client, Failure, Problem, shortened};
-use anyhow::{Error, Result, anyhow, bail};
+use crate::http::{Client, Failure, shortened};
+use anyhow::{Result, bail};
 use join::{Fleet, MOST_MACHINES};
 use queries::{Holds, Queries, Query};
 use std::sync::{Mutex, PoisonError};
@@ -123,10 +124,12 @@ impl Asking<'_> {
         if let Some((most, what)) = exceeded {
             bail!("`{}` has more than {most} {what}: {}", query.text, queries.to_fewer());
         }
-        let outcome = outcome.map_err(|failure| explained(failure, query, queries))?;
+        let outcome = outcome.map_err(|it| advice::explained(it, client, query, queries))?;
         if let Some(why) = &outcome.failure {
             let why = shortened(&client.masked(why));
-            bail!("{} refuses the query `{}`: {why}", client.address(), query.text);
+            let next = advice::of_words(&why, queries);
+            let next = next.map(|it| format!(": {it}")).unwrap_or_default();
+            bail!("{} refuses the query `{}`: {why}{next}", client.address(), query.text);
         }
         Ok(outcome)
     }
@@ -163,30 +166,6 @@ fn ask(
 ) -> Result<Outcome, Failure> {
     let answer = client.get_until(until, "/api/v1/query", &[("query", &query.text)])?;
     answer.pieces(|pieces| vector(pieces, each))
-}
-
-/// What to do where a server has no API of Prometheus.
-const NO_ENGINE: &str = "is it an engine that speaks PromQL? Its address is what is before /api/v1/query, as in http://HOST:9090 \
-                         (Prometheus), http://HOST:8428 (VictoriaMetrics) or https://HOST/prometheus (Mimir)";
-
-/// A failure, with what it means for an engine.
-fn explained(failure: Failure, query: &Query, queries: &Queries) -> Error {
-    let advice = match &failure.problem {
-        Problem::NotFound { .. } => NO_ENGINE.to_owned(),
-        // VictoriaMetrics' words for a path that it does not have.
-        Problem::Refused { told, .. } if told.contains("unsupported path") => NO_ENGINE.to_owned(),
-        Problem::NotJson { .. } | Problem::Redirected { .. } => {
-            "is it the address of the engine itself, and not of a page or a sign-in before it?"
-                .to_owned()
-        }
-        Problem::Timeout { .. } | Problem::TooLarge { .. } => queries.to_fewer(),
-        Problem::Refused { .. } => {
-            return anyhow!("{failure}; the query was `{}`{}", query.text, queries.hint());
-        }
-        Problem::Failed { .. } => return anyhow!("{failure}; the query was `{}`", query.text),
-        _ => return failure.into(),
-    };
-    anyhow!("{failure}: {advice}")
 }
 
 /// Why an engine knows of no machine.

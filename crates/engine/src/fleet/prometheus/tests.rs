@@ -272,7 +272,8 @@ fn a_refused_query_is_shown_with_the_engines_words() {
     };
     let said = refused(&error("400 Bad Request", "1:21: parse error: unexpected"), Some("rack=r1"));
     assert!(said.contains("(400: 1:21: parse error: unexpected)"), "{said}");
-    assert!(said.contains("`fullclock_host_info{rack=r1}`; --match takes labels as in"), "{said}");
+    assert!(said.contains("`fullclock_host_info{rack=r1}`: "), "{said}");
+    assert!(said.contains("; --match takes labels as in"), "{said}");
     let said = refused(&error("422 Unprocessable Entity", "too many samples"), None);
     assert!(
         said.contains("(422: too many samples); the query was `fullclock_host_info`"),

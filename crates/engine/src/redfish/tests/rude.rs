@@ -52,7 +52,9 @@ fn a_resource_that_fails_keeps_nothing_else_from_being_looked_at() {
     let told = look_for(&fake, &Wanted::default()).unwrap();
     assert_eq!(told.in_force().count(), 1);
     let all = unknown(&told);
-    assert!(all.contains(&"a processor: the controller failed (503)".to_owned()), "{all:?}");
+    let processor =
+        "a processor: the controller failed (503), and wants to be asked again in 30 s".to_owned();
+    assert!(all.contains(&processor), "{all:?}");
     assert!(
         all.iter().any(|it| it
             .starts_with("the power limit: the controller does not answer with the expected JSON")),

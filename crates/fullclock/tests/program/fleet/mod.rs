@@ -89,6 +89,16 @@ fn an_engine_that_gives_no_answer_is_said_with_what_to_do_and_without_the_token(
 }
 
 #[test]
+fn help_says_how_long_a_time_may_be_averaged_over_and_how_a_certificate_is_trusted() {
+    let said = unwrapped(&printed(&["fleet", "--help"]));
+    assert!(said.contains("Average over this time, 1s to 1d"), "{said}");
+    assert!(said.contains("--fingerprint <SHA256>"), "{said}");
+    assert!(
+        unwrapped(&printed(&["serve", "--help"])).contains("--prometheus-fingerprint <SHA256>")
+    );
+}
+
+#[test]
 fn options_that_make_no_sense_are_refused_with_what_to_do() {
     let said = refusal(&["fleet"]);
     assert!(said.contains("--prometheus URL") && said.contains("--ssh FILE"), "{said}");
@@ -98,6 +108,14 @@ fn options_that_make_no_sense_are_refused_with_what_to_do() {
         (&["fleet", "x", "--host", "y"], "PATH"),
         (&["fleet", "--prometheus", "ftp://x"], "ftp"),
         (&["fleet", "--prometheus", "http://x", "--since", "0"], "--since"),
+        (&["fleet", "--prometheus", "http://x", "--since", "7d"], "expected a time from 1s to 1d"),
+        (&["fleet", "--prometheus", "http://x", "--since", "soon"], "as in 10m, 1h or 1d"),
+        (&["fleet", "--prometheus", "http://x", "--since", "-1"], "expected a time from 1s to 1d"),
+        (&["fleet", "--prometheus", ""], "\"\": expected http://HOST:PORT"),
+        (&["fleet", "--prometheus", "http://x", "--ca", "y"], "begins with https://"),
+        (&["fleet", "--prometheus", "https://x", "--fingerprint", "ab"], "64 hexadecimal digits"),
+        (&["fleet", "--fingerprint", "ab"], "64 hexadecimal digits"),
+        (&["serve", "--prometheus-ca", "y"], "--prometheus"),
         (&["fleet", "--copy"], "--ssh"),
         (&["fleet", "x", "--fail-on", "high"], "--fail-on-slow"),
     ] {
