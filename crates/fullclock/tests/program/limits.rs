@@ -83,7 +83,7 @@ fn a_trace_that_was_asked_for_and_cannot_be_had_is_an_error_with_what_to_do() {
         assert_eq!((output.status.code(), &*output.stdout), (Some(2), &[][..]), "{complaint}");
         let begins = "fullclock: --trace always: nothing can be traced: ";
         assert!(complaint.starts_with(begins), "{complaint}");
-        assert!(complaint.contains("root") && complaint.contains("--trace auto"), "{complaint}");
+        assert!(complaint.contains("; --trace auto "), "{complaint}");
     }
 }
 
