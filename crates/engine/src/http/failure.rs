@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind};
 use std::time::Duration;
 
 /// An exchange that failed. Its words hold no secret: what the server told is masked.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Failure {
     /// The server, as the user wrote it.
     pub server: String,
@@ -18,7 +18,7 @@ pub struct Failure {
 }
 
 /// What went wrong.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Problem {
     /// The text is not an address.
     Address {

@@ -2,8 +2,7 @@
 //!
 //! Sources overlap, and each overlap is taken out of one of the two: interrupts out of the tasks and the idle time they
 //! came in, stolen time out of the tasks (a guest wants its CPU when it has one) and what is more than those out of
-//! idle, forced idle and a quota out of idle. What a source leaves out by itself is not taken out again. Where a time that is counted in
-//! steps of 10 ms and the others are more than the whole, the last step was not full.
+//! idle, forced idle and a quota out of idle. What a source leaves out by itself is not taken out again.
 
 use super::amount::{Amount, part};
 use super::clock::{self, Activity, Clock, Reference};
@@ -16,7 +15,7 @@ use super::settlement::Settlement;
 use super::stolen::stolen;
 use super::tasks::{TaskIndex, TaskTimes};
 use facts::trace::Comm;
-use facts::{Fact, Missing, USER_TICK_NS};
+use facts::{Fact, Missing};
 
 /// The books of one CPU.
 pub struct Books<'a> {
@@ -105,7 +104,7 @@ impl<'a> Books<'a> {
                 if idle.holds_interrupts { in_idle(&interruptions, &tasks, idle_ns) } else { 0 };
             idle.amount.without(within).without(from_idle).without(forced)
         });
-        let mut books = Books {
+        Books {
             evidence,
             cpu,
             wall_ns,
@@ -119,26 +118,6 @@ impl<'a> Books<'a> {
             clock: clock::clock(evidence, cpu, wall_ns),
             activity: None,
             reference: None,
-        };
-        books.trim_steps();
-        books
-    }
-
-    /// Takes what all parts together are more than the whole out of those that are counted in steps, at most one step and what its reading
-    /// is off by: the finer counts know better. More than that is a contradiction of the sources, which shows as unexplained.
-    fn trim_steps(&mut self) {
-        let (Ok(tasks), Ok(idle)) = (&self.tasks, &self.idle) else { return };
-        let stolen_ns = self.stolen.as_ref().map_or(0, |it| it.ns);
-        let interrupted = self.interruptions.all().map(|it| it.amount.ns);
-        let all_ns =
-            interrupted.chain([tasks.ns(), idle.ns, stolen_ns]).fold(0, u64::saturating_add);
-        let mut over_ns = all_ns.saturating_sub(self.wall_ns);
-        for amount in [&mut self.stolen, &mut self.idle].into_iter().flatten() {
-            if amount.uncertainty_ns >= USER_TICK_NS {
-                let cut_ns = over_ns.min(amount.uncertainty_ns).min(amount.ns);
-                *amount = amount.without(cut_ns);
-                over_ns -= cut_ns;
-            }
         }
     }
 
