@@ -32,7 +32,7 @@ pub(crate) fn minorities(columns: &[Column], peers: &Peers) -> Vec<Minority> {
         }
         for (machines, mut unusual) in of_group(columns, peers, &group) {
             drop_twins(&mut unusual);
-            unusual.sort_by(|a, b| rank(a).cmp(&rank(b)));
+            unusual.sort_by_key(rank);
             let values = group.values.clone();
             let minority = Minority { values, machines, of: group.ascending.len(), unusual };
             found.push((Rank::of(&minority), minority));
@@ -140,7 +140,7 @@ mod tests {
     use crate::question::Question;
 
     /// A machine of model X.
-    fn machine(attributes: &[(Kind, &str, &str)]) -> Machine {
+    fn machine(attributes: Attributes<'_>) -> Machine {
         fixture::machine(&[&[(Kind::Label, "cpu_model", "X")], attributes].concat())
     }
 
@@ -168,8 +168,10 @@ mod tests {
         judged(machines).minorities.iter().map(words).collect()
     }
 
+    type Attributes<'a> = &'a [(Kind, &'a str, &'a str)];
+
     /// Twenty twins, of which these have others of these attributes.
-    fn twins(odd: &[(usize, &[(Kind, &str, &str)])]) -> Vec<Machine> {
+    fn twins(odd: &[(usize, Attributes<'_>)]) -> Vec<Machine> {
         let usual = [
             (Kind::Setting, "governor", "performance"),
             (Kind::Setting, "turbo", "on"),
