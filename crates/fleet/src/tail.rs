@@ -257,8 +257,9 @@ mod tests {
     #[test]
     fn a_few_fast_machines_do_not_make_a_tail() {
         let fast = [(-20.0, 500.0), (-30.0, 500.0)];
-        let found = limit(&Tail::of(sample(f64::INFINITY, 2_000).chain(fast)));
-        assert!(found < 5.8, "{found}");
+        let sample = || sample(f64::INFINITY, 2_000);
+        let [with, without] = [limit(&Tail::of(sample().chain(fast))), limit(&Tail::of(sample()))];
+        assert!(with < without * 1.05, "{with}, without them {without}");
     }
 
     /// A group of nine knows its spread with eight degrees: its values are those of a t, and no sign of a heavy tail.

@@ -131,7 +131,7 @@ fn diff(head: &Head, form: Form, report: &Report<'_>, since: Option<&str>) -> Re
     })
 }
 
-/// Errors: the text is no time; there is no baseline from then on.
+/// Errors: the text is not a time; there is no baseline from then on.
 fn window<'a>(text: &'a str, report: &Report<'_>) -> Result<Window<'a>> {
     let since: Since = text.parse().map_err(anyhow::Error::msg)?;
     since.check(report.history, report.now_ns).map_err(anyhow::Error::msg)?;

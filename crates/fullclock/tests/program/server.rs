@@ -144,7 +144,7 @@ fn connections_that_come_and_go_are_useful_work_of_the_server() {
     let Some(database) = Database::start() else { return };
     let _client = database.connecting();
     for (selection, trace) in
-        [(database.pid(), "never"), (database.pid(), "always"), (database.dsn(), "never")]
+        [(database.pid(), "never"), (database.pid(), "auto"), (database.dsn(), "never")]
     {
         backends_are_useful_work(&selection, trace);
     }
@@ -213,7 +213,7 @@ mod alone {
     fn the_product_takes_connections_that_come_and_go() {
         let Some(database) = Database::start() else { return };
         let _client = database.connecting();
-        let ledger = backends_are_useful_work("postgresql", "always");
+        let ledger = backends_are_useful_work("postgresql", "auto");
         let useful = time_of(&ledger, "useful", "PostgreSQL");
         let others = time_of(&ledger, "other-tasks", "postgres");
         assert!(others < useful / 10.0, "{ledger:#}");

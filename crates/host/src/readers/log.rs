@@ -118,7 +118,10 @@ mod tests {
         let capture = recording.capture();
         assert_eq!(
             capture,
-            format!("fullclock capture 1\n//- /dev/kmsg\n{}", HOT.replace(" 36.0", "36.000000"))
+            format!(
+                "fullclock capture 1\n# its last line is `//- end`\n//- /dev/kmsg\n{}//- end\n",
+                HOT.replace(" 36.0", "36.000000")
+            )
         );
         assert_eq!(read(&Captured::parse(&capture).unwrap()), Ok(before));
     }

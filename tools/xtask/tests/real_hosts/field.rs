@@ -77,7 +77,7 @@ fn of_held_clock(id: &str) -> Option<Expectation> {
             clean().finds("undervoltage", High).says("under-voltage").says("get_throttled = 50005").diagnosed("Under-voltage holds the clock down on all 4 CPUs.")
         }
         "51-pcc-cpufreq-dl580" => {
-            clean().finds("slow-governor", Medium).never(&["turbo-off"]).says("OS Control Mode").diagnosed("Up to 52 % of the clock can be lost on all 120 CPUs: the frequency governor (ondemand under pcc-cpufreq), a Linux setting, holds it down. `fullclock apply governor=performance` fixes it until the next boot; for good, let Linux control the clock in the firmware's setup, which brings another driver.")
+            clean().finds("slow-governor", Medium).never(&["turbo-off"]).says("OS Control Mode").diagnosed("Up to 52 % of the clock can be lost on all 120 CPUs: the frequency governor (ondemand under pcc-cpufreq), a Linux setting, holds it down.")
         }
         "min-a" => {
             clean().finds("capped-frequency", High).finds_between("slow-governor", Info..=Low).diagnosed("Up to 46 % of the clock can be lost on CPU 0: scaling_max_freq (1500 MHz), a Linux setting, holds it down")
