@@ -16,15 +16,17 @@ use std::time::Duration;
 /// How often it is looked whether the user wants to stop what cannot be interrupted.
 const BEAT: Duration = Duration::from_millis(20);
 
-/// What `work` returns, on a thread of its own; `None` as soon as `stop` is set. It goes on by itself then, and ends with its own deadline or
-/// with the program: an exchange over a network waits in the kernel, for names, connections and answers.
+/// What `work` returns, which runs on a thread of its own; `None` as soon as `stop` is set. It goes on by itself then, and ends with its own
+/// deadline or with the program: an exchange over a network waits in the kernel, for names, connections and answers. Without a `stop` this
+/// thread does the work.
 pub fn unless_stopped<T: Send + 'static>(
-    stop: &AtomicBool,
+    stop: Option<&AtomicBool>,
     work: impl FnOnce() -> T + Clone + Send + 'static,
 ) -> Option<T> {
+    let Some(stop) = stop else { return Some(work()) };
     let (sender, receiver) = mpsc::channel();
     let own = work.clone();
-    // Where nobody waits any more, there is nobody to tell.
+    // Once `stop` is set, no receiver is left.
     let threaded = move || {
         sender.send(own()).ok();
     };
@@ -136,11 +138,11 @@ mod tests {
     #[test]
     fn what_waits_in_the_kernel_is_left_as_soon_as_the_user_wants_to_stop() {
         let stop = Arc::new(AtomicBool::new(false));
-        assert_eq!(unless_stopped(&stop, || 7), Some(7));
+        assert_eq!(unless_stopped(Some(&stop), || 7), Some(7));
         let (never, waits) = mpsc::channel::<()>();
         let waits = Arc::new(std::sync::Mutex::new(waits));
         let raised = Arc::clone(&stop);
-        let left = unless_stopped(&stop, move || {
+        let left = unless_stopped(Some(&stop), move || {
             raised.store(true, Ordering::Relaxed);
             waits.lock().unwrap().recv().ok()
         });

@@ -16,6 +16,9 @@ pub const STANDING: &str = "baseline/standing.json";
 /// The version of the file that this program writes; another one is not read.
 pub const VERSION: u32 = 1;
 
+/// What stands for a day or a time that is unknown.
+pub const UNKNOWN: &str = "unknown";
+
 /// The verdict of the last baseline, and the boot that it is looked at in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Baseline {

@@ -81,7 +81,7 @@ pub struct Cost {
     pub n_readings: usize,
     /// So many registers that count are read twice; each reading interrupts the CPU that is asked.
     pub n_counts: usize,
-    /// So many times the clocks that the kernel shows are read, where no counter tells them.
+    /// How many times the clocks that the kernel shows are read; 0 where a counter tells them.
     pub n_samples: usize,
     /// So many cores, packages and policies have files that are read twice.
     pub n_files: usize,

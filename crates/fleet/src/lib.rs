@@ -37,6 +37,6 @@ pub use answer::{
 pub use comparison::{Comparison, Untold, compared};
 pub use differences::{Difference, differences};
 pub use judge::judge;
-pub use machine::{Attribute, Audit, Figure, Kind, Machine, Measured, Severity, Words};
+pub use machine::{Attribute, Audit, Figure, Kind, Machine, Measured, SEVERITIES, Words};
 pub use minority::FEW;
 pub use question::{MODEL, Question};

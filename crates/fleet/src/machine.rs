@@ -101,20 +101,8 @@ pub enum Kind {
     Fact,
 }
 
-/// How bad a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Severity {
-    /// Worth knowing.
-    Info,
-    /// Costs little.
-    Low,
-    /// Costs a part of the clock.
-    Medium,
-    /// Costs much of it.
-    High,
-    /// Costs most of it.
-    Critical,
-}
+/// The severities of findings, the worst last.
+pub const SEVERITIES: [&str; 5] = ["info", "low", "medium", "high", "critical"];
 
 /// Words that many machines share, each kept once.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use crate::answer::{Minority, Unusual};
 use crate::columns::{Column, NONE};
-use crate::machine::Kind;
+use crate::machine::{Kind, SEVERITIES};
 use crate::peers::{Members, Peers};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,12 +13,9 @@ pub const FEW: f64 = 0.1;
 /// Of two machines that differ, either may be the one that is usual.
 const LEAST: usize = 3;
 
-/// A machine that tells less than this share of what another one tells of a kind does not tell the kind: an audit has one fact, a capture a
-/// thousand.
+/// A machine with less than this share of the attributes of a kind that another machine has is taken as silent about that kind: an audit has
+/// one fact, a capture has a thousand.
 const SHARE: f64 = 0.1;
-
-/// The severities of findings, the worst first.
-const SEVERITIES: [&str; 5] = ["critical", "high", "medium", "low", "info"];
 
 /// Which machines have something that few of their peers have.
 ///
@@ -70,7 +67,8 @@ fn rank(it: &Unusual) -> (u8, usize) {
         Kind::Label => 2,
         Kind::Fact => 3,
     };
-    let severity = SEVERITIES.iter().position(|severity| **severity == *it.attribute.value);
+    let mut worst_first = SEVERITIES.iter().rev();
+    let severity = worst_first.position(|severity| **severity == *it.attribute.value);
     (sort, severity.unwrap_or(SEVERITIES.len()))
 }
 

@@ -38,6 +38,13 @@ pub(crate) struct HostArguments {
     pub(crate) host: Option<PathBuf>,
 }
 
+impl HostArguments {
+    /// Whether they name a copy of a host, and not this machine.
+    pub(crate) fn is_copy(&self) -> bool {
+        self.root.is_some() || self.host.is_some()
+    }
+}
+
 /// What the site has decided.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ConfigArguments {

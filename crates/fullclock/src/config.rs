@@ -30,7 +30,7 @@ pub(crate) struct Loaded {
 ///
 /// Errors: those of [`read`].
 pub(crate) fn of_host(arguments: &Arguments) -> Result<Config> {
-    let is_copy = arguments.host.root.is_some() || arguments.host.host.is_some();
+    let is_copy = arguments.host.is_copy();
     if is_copy && arguments.config.config.is_none() {
         return Ok(Config::default());
     }

@@ -315,7 +315,7 @@ fn by_ending<T: Copy>(path: &Path, endings: &[(&str, T)]) -> Result<Option<T>> {
     )
 }
 
-/// Refuses a file that is called as results of another format are, for a command that writes `what` only.
+/// For a command that writes only `what`: refuses a file whose ending is that of another format.
 pub(crate) fn refuse_other_ending(path: &Path, what: &str, own: &[&str]) -> Result<()> {
     let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let of_programs = FORMATS.iter().filter_map(|it| it.ending);

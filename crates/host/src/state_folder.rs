@@ -1,6 +1,7 @@
 //! Folders that this program keeps its own files in: journal, results, tokens, sensor records.
 
 use crate::trusted_file::named;
+use rustix::fd::OwnedFd;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::{DirBuilder, File};
@@ -31,11 +32,12 @@ pub enum Place {
 ///
 /// Errors: those of the operating system.
 pub fn open(path: &Path) -> io::Result<Place> {
-    let kind = |file| rustix::fs::fstat(file).map(|it| FileType::from_raw_mode(it.st_mode));
+    let kind =
+        |file: &OwnedFd| rustix::fs::fstat(file).map(|it| FileType::from_raw_mode(it.st_mode));
     let found = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
     let found = match found {
         Err(Errno::NOENT) => return Ok(Place::Nothing),
-        found => kind(found?)?,
+        found => kind(&found?)?,
     };
     if found != FileType::RegularFile {
         return Ok(Place::Other(named(found)));
@@ -43,7 +45,7 @@ pub fn open(path: &Path) -> io::Result<Place> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = rustix::fs::open(path, flags, Mode::empty())?;
     // Another one may have taken its name since it was looked at.
-    Ok(match kind(file.try_clone()?)? {
+    Ok(match kind(&file)? {
         FileType::RegularFile => Place::File(File::from(file)),
         other => Place::Other(named(other)),
     })

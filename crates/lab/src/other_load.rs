@@ -56,7 +56,7 @@ impl Taken {
         Some(Taken { of_ns, ..self.at_most(most_ns) })
     }
 
-    /// The same where all of it together is no more than that.
+    /// Scaled down, each in proportion, so that all of it is at most `most_ns`.
     fn at_most(mut self, most_ns: f64) -> Taken {
         let part = (most_ns / (self.stolen_ns + self.all_tasks_ns()).max(1.0)).min(1.0);
         self.stolen_ns *= part;

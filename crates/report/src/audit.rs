@@ -53,7 +53,7 @@ pub fn document(name: &str, host: &HostView, audit: &Audit, detail: Detail) -> D
     document
 }
 
-/// That a copy is not whole, by why: a sentence without a full stop.
+/// Says that a copy is not whole, and why: a sentence without a full stop.
 pub fn incomplete_copy(why: &str) -> String {
     format!("Not the whole copy could be read: {why}. What it lacks is unknown, not absent")
 }

@@ -30,7 +30,7 @@ pub fn sentences(chain: &Chain<'_>) -> String {
     }
 }
 
-/// The CPUs as an audit names them; where there is one, that it is one of one goes without saying.
+/// The CPUs as an audit names them, without ` (1 of 1)`.
 fn named(cpus: &str) -> &str {
     cpus.strip_suffix(" (1 of 1)").unwrap_or(cpus)
 }

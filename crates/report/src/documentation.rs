@@ -1,4 +1,4 @@
-//! The documentation of every list there is: checks, metrics, lines of the ledger, settings, workloads.
+//! The documentation of every list there is: checks, metrics, lines of the ledger, settings, workloads, advisories, terms.
 
 use rules::documentation::Entry;
 use rules::metrics::METRICS;
@@ -9,7 +9,7 @@ pub fn entries() -> impl Iterator<Item = Entry> {
 }
 
 /// The entries that a word names: those with this id, at most one of each list (`ticks` is a metric and a line of the ledger);
-/// else those that the word stands for, the most likely one first.
+/// of a term, also what it is about, after it; else those that the word stands for, the most likely one first.
 pub fn find(word: &str) -> Vec<Entry> {
     let word = word.trim().trim_end_matches([':', ',', '.']).to_lowercase();
     let id = word.trim_end_matches('#').replace(['_', ' '], "-");

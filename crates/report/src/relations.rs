@@ -39,7 +39,7 @@ enum End {
     Effect,
 }
 
-/// "It explains a finding of x on the same CPUs if it was there when the host was read."
+/// "It explains x on the same CPUs if it was there when the host was read."
 fn sentence(end: End, holds: &[Condition], others: &[&str]) -> String {
     let others = listed(others, if end == End::Cause { "and" } else { "or" });
     if holds.contains(&Condition::Unprovable) {

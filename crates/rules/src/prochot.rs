@@ -187,8 +187,7 @@ impl Signal {
 
     /// Whether no register says that it holds the clock down at the moment, and the thermal status of all cores or of all packages was read.
     /// What is only in a log may have been at any time.
-    fn is_absent_now(self, host: &HostView) -> bool {
-        let (Ok(places), Ok(info)) = (places(host), &host.cpuinfo) else { return false };
+    fn is_absent_in(self, host: &HostView, info: &CpuInfo, places: &Places) -> bool {
         let state = |(place, value): &(Place, u64)| self.state(info, place.register, *value);
         let is_whole = |register: &Register| {
             let values = host.msrs.of(register);
@@ -203,12 +202,13 @@ impl Signal {
 
 /// The checks whose fault the registers rule out for the moment of reading: it may have been earlier, which a log or a count says.
 pub(crate) fn absent_now(host: &HostView) -> Vec<&'static str> {
+    let (Ok(places), Ok(info)) = (places(host), &host.cpuinfo) else { return Vec::new() };
     let of = [
         (Signal::Prochot, "prochot-asserted"),
         (Signal::Heat, "thermal-throttling"),
         (Signal::PowerLimit, "power-limit-reached"),
     ];
-    of.into_iter().filter(|(signal, _)| signal.is_absent_now(host)).map(|it| it.1).collect()
+    of.into_iter().filter(|it| it.0.is_absent_in(host, info, &places)).map(|it| it.1).collect()
 }
 
 /// A signal that holds the clock down.

@@ -137,8 +137,8 @@ impl Client {
         self.options.named
     }
 
-    /// The fingerprint of the server's certificate where that is why an exchange failed, whoever issued it, and the user chose none: to be
-    /// compared with what its owner says. Nothing but the handshake is sent.
+    /// The fingerprint of the server's certificate, if an exchange failed because the certificate is not trusted, and the user gave no
+    /// fingerprint: the user compares it with what the server's owner says. Only the handshake is sent.
     pub fn unknown_certificate(&self, failure: &Failure) -> Option<Fingerprint> {
         let is_untrusted = |it: &Failure| matches!(it.problem, Problem::Untrusted { .. });
         if !is_untrusted(failure) || matches!(self.options.trust, Trust::Pinned(_)) {

@@ -24,8 +24,8 @@ const MOST_FORKS: usize = 1 << 20;
 
 /// What the thread that measures tells the one that traces: the moments between which it accounts.
 ///
-/// Rings fill up while a sample is taken, by half a second on a busy machine. So they are emptied meanwhile, and the events are kept
-/// until it is known which of them were in time.
+/// A sample takes up to half a second on a busy machine, and rings fill up in less. So they are emptied while a sample is taken, and the
+/// events are kept until both ends of the interval are known.
 #[derive(Default)]
 pub(super) struct Signs {
     begins_ns: OnceLock<u64>,
@@ -67,8 +67,8 @@ pub(super) struct Traced {
 }
 
 impl<'scope> Tracing<'scope> {
-    /// Empties the rings of `tracer` until `signs` say that it is over, accounts for the interval that they tell of, and follows the
-    /// tasks `followed` in it. Error: no thread can be had.
+    /// Empties the rings of `tracer` until `signs` end it. Accounts for the interval of `signs`, and follows the tasks `followed` in it.
+    /// Error: no thread can be started.
     pub(super) fn start(
         scope: &'scope Scope<'scope, '_>,
         tracer: Tracer,
@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(kept, [(150, 0), (200, 0)]);
     }
 
-    /// Five times what a ring holds: if nobody empties it, the rest is lost.
+    /// A ring holds a fifth of them: without a reader the others are lost.
     const SWITCHES: u32 = 30_000;
 
     /// Has two threads of this CPU switch to each other.
@@ -352,7 +352,7 @@ mod tests {
             tracing.stop().end(begins_ns, ends_ns)
         });
         let totals = traced.totals.get(cpu).unwrap().as_ref().unwrap();
-        // Whoever empties them has to get a CPU in time.
+        // The reader may get its CPU late, so that some are lost all the same.
         assert!(totals.unknown_ns < totals.wall_ns / 2, "{totals:?}");
     }
 

@@ -38,7 +38,7 @@ impl What {
     /// In words, for what could not be learned.
     pub(super) fn name(self) -> &'static str {
         match self {
-            What::Systems | What::System | What::OtherSystem => "the machine",
+            What::Systems | What::System | What::OtherSystem => facts::redfish::THE_MACHINE,
             What::Chassis | What::ChassisCollection => "the chassis, and so its power limit",
             What::Processors | What::Processor => facts::redfish::A_PROCESSOR,
             What::Environment | What::Power => "the power limit",
@@ -55,16 +55,14 @@ impl What {
         }
     }
 
-    pub(super) fn is_of_bios(self) -> bool {
-        matches!(self, What::Bios | What::BiosSettings)
-    }
-
-    pub(super) fn is_of_registry(self) -> bool {
-        matches!(self, What::Registries | What::RegistryFile | What::Registry)
-    }
-
-    pub(super) fn is_of_inventory(self) -> bool {
-        matches!(self, What::Updates | What::Inventory | What::Software)
+    /// The place of its requests in [`SHARES`].
+    fn share(self) -> usize {
+        match self {
+            What::Bios | What::BiosSettings => 1,
+            What::Registries | What::RegistryFile | What::Registry => 2,
+            What::Updates | What::Inventory | What::Software => 3,
+            _ => 0,
+        }
     }
 
     /// Whether the members of a collection are worth to be answered with.
@@ -73,47 +71,29 @@ impl What {
     }
 }
 
-/// Requests that may still be sent.
-pub(super) struct Budget {
-    limits: usize,
-    bios: usize,
-    registry: usize,
-    inventory: usize,
-}
+/// How many requests a look may send, and for what.
+const SHARES: [(usize, &str); 4] = [
+    (MOST, "limits and throttling"),
+    (MOST_FOR_BIOS, "settings of the firmware"),
+    (MOST_FOR_REGISTRY, "the values of settings"),
+    (MOST_FOR_INVENTORY, "versions of firmware"),
+];
+
+/// Requests that may still be sent, of each share.
+pub(super) struct Budget([usize; SHARES.len()]);
 
 impl Budget {
     pub(super) fn whole() -> Budget {
-        Budget {
-            limits: MOST,
-            bios: MOST_FOR_BIOS,
-            registry: MOST_FOR_REGISTRY,
-            inventory: MOST_FOR_INVENTORY,
-        }
+        Budget(SHARES.map(|it| it.0))
     }
 
     /// Why something is not asked for once its requests are used up.
     pub(super) fn spent(what: What) -> String {
-        let (most, of) = if what.is_of_bios() {
-            (MOST_FOR_BIOS, "settings of the firmware")
-        } else if what.is_of_registry() {
-            (MOST_FOR_REGISTRY, "the values of settings")
-        } else if what.is_of_inventory() {
-            (MOST_FOR_INVENTORY, "versions of firmware")
-        } else {
-            (MOST, "limits and throttling")
-        };
+        let (most, of) = SHARES[what.share()];
         format!("not asked: a look sends {most} requests for {of}, and they were used up")
     }
 
     pub(super) fn of(&mut self, what: What) -> &mut usize {
-        if what.is_of_bios() {
-            &mut self.bios
-        } else if what.is_of_registry() {
-            &mut self.registry
-        } else if what.is_of_inventory() {
-            &mut self.inventory
-        } else {
-            &mut self.limits
-        }
+        &mut self.0[what.share()]
     }
 }

@@ -166,11 +166,9 @@ impl<'a> Exchange<'a> {
         let etag = self.kept.0.get(path).map(|(etag, _)| etag.clone());
         let (client, path) = (self.client.clone(), path.to_owned());
         let (until, deadline) = (self.until, self.deadline);
-        let get = move || answered(&client, &path, etag.as_deref(), until, deadline);
-        match self.stop {
-            None => Some(get()),
-            Some(stop) => unless_stopped(stop, get),
-        }
+        unless_stopped(self.stop, move || {
+            answered(&client, &path, etag.as_deref(), until, deadline)
+        })
     }
 
     /// What was answered, or the answer before where nothing has changed since.

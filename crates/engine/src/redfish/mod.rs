@@ -30,7 +30,7 @@ use crate::http::{Address, Client, Credentials, Failure, Fingerprint, Named, Opt
 use crate::interrupt::{Interrupt, unless_stopped};
 use anyhow::{Error, Result, anyhow, bail};
 use exchange::Exchange;
-use facts::redfish::{Redfish, Rise, rises};
+use facts::redfish::{Redfish, Risen, rises};
 use host::Source;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -179,15 +179,6 @@ pub struct Session<'a> {
     stop: Option<&'a AtomicBool>,
 }
 
-/// What a second look showed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Risen {
-    /// The time between the looks.
-    pub time: Duration,
-    /// What rose, or why that is unknown.
-    pub rises: Result<Vec<Rise>, String>,
-}
-
 impl<'a> Session<'a> {
     /// Nothing is sent yet.
     pub fn new(client: &'a Client) -> Session<'a> {
@@ -264,12 +255,8 @@ impl<'a> Session<'a> {
     fn explained(&self, error: Error) -> Error {
         let Some(failure) = error.downcast_ref::<Failure>() else { return error };
         let (client, failure) = (self.client.clone(), failure.clone());
-        let of = move || client.unknown_certificate(&failure);
-        let found = match self.stop {
-            None => of(),
-            Some(stop) => unless_stopped(stop, of).flatten(),
-        };
-        match found {
+        let found = unless_stopped(self.stop, move || client.unknown_certificate(&failure));
+        match found.flatten() {
             Some(found) => anyhow!(
                 "{error}; its SHA-256 fingerprint is {found}: where the controller's own page shows the same, trust it with {}",
                 self.client.named().of("fingerprint")

@@ -21,7 +21,7 @@ pub struct Delivered {
     pub looks: PerCpu<Look>,
     /// The feedback counters of CPPC, of the first CPU of each policy.
     pub feedback: PerCpu<Feedback>,
-    /// How much each CPU worked meanwhile, whatever counters there are; `None` where nobody looked.
+    /// The share of that time in which each CPU worked, by /proc/stat; `None` without a look.
     pub worked: Option<Worked>,
 }
 

@@ -30,7 +30,7 @@ pub use part::{Link, Resource};
 pub use processor::{Cause, Processor};
 pub use redacted::without_names;
 pub use registry::is_registry;
-pub use rise::{Rise, rises};
+pub use rise::{Rise, Risen, rises};
 pub use service::{Chassis, Collection, Member, Service, System};
 pub use thermal::Temperature;
 
@@ -89,7 +89,10 @@ pub struct Word {
 /// What [`Unknown::what`] says of processors.
 pub const A_PROCESSOR: &str = "a processor";
 
-/// What it says of their counts of time.
+/// What [`Unknown::what`] says of the system itself.
+pub const THE_MACHINE: &str = "the machine";
+
+/// What [`Unknown::what`] says of the time for which processors were throttled.
 pub const THROTTLED_TIME: &str = "how long a processor was throttled";
 
 /// Something that could not be learned.

@@ -1,6 +1,7 @@
 //! What rose from one look to the next: a processor that is throttled now, and not only since it was reset.
 
 use super::{Processor, Redfish};
+use std::time::Duration;
 
 /// How long a processor was throttled between two looks.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +14,15 @@ pub struct Rise {
     pub heat_s: Option<f64>,
     /// Whether a count fell: it was reset in between, and tells nothing.
     pub is_reset: bool,
+}
+
+/// What a second look showed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Risen {
+    /// The time between the looks.
+    pub time: Duration,
+    /// What rose, or why that is unknown.
+    pub rises: Result<Vec<Rise>, String>,
 }
 
 impl Rise {

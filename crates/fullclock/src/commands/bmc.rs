@@ -9,12 +9,12 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use engine::http::{Credentials, Fingerprint, Named};
 use engine::interrupt::Interrupt;
-use engine::redfish::{Bootstrap, Risen, Session, Stopped, Wanted, Way, WithRedfish, in_band};
+use engine::redfish::{Bootstrap, Session, Stopped, Wanted, Way, WithRedfish, in_band};
 use facts::quantity;
 use host::ipmi::Controller;
 use host::{Live, Source};
 use report::document::Format;
-use report::redfish::{Report, Second, document, json};
+use report::redfish::{Report, document, json};
 use rules::config::{Config, Redfish};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -91,7 +91,7 @@ Examples:
   fullclock bmc --look 10s         is a processor throttled just now?
   fullclock bmc --inventory --json   versions of all firmware, for a pipeline";
 
-/// What exits so was ended by Ctrl-C before there was anything to show, as a shell says of programs that SIGINT ended.
+/// The exit code where Ctrl-C came before there was anything to show: what shells report of a program that SIGINT ended.
 const INTERRUPTED: u8 = 130;
 
 pub(super) fn run(arguments: &Arguments, options: &BmcArguments) -> Result<ExitCode> {
@@ -151,10 +151,8 @@ fn shown(
             let (told, risen) = session.look_for(&wanted, time, interrupt)?;
             anyhow::Ok((told, Some(risen)))
         })?;
-    let second = |it: &Risen| Second { time: it.time, rises: it.rises.clone() };
-    let second = risen.as_ref().map(second);
     let address = client.address().to_string();
-    let report = Report { address: &address, told: &told, second: second.as_ref() };
+    let report = Report { address: &address, told: &told, second: risen.as_ref() };
     Ok(match format {
         None => json(&head(arguments), &report)?,
         Some(format) => document(&report).render(format),

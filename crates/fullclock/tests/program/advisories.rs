@@ -1,6 +1,6 @@
 //! `fullclock advisories`: which concern a host, what one says, and that a site's own are read or refused.
 
-use crate::support::{fullclock, is_of, printed, refusal};
+use crate::support::{fullclock, is_of, printed, refusal, unwrapped};
 use serde_json::Value;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -85,10 +85,10 @@ fn a_release_that_is_no_version_is_unknown_and_said_so() {
     assert_eq!(kernel["state"], "unknown");
     assert!(kernel["why"].as_str().unwrap().contains("next-20261120"), "{kernel:#}");
     let text = printed(&["advisories", "--host", &site.host]);
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = unwrapped(&text);
     assert!(words.contains("osrelease: found \"next-20261120\", expected"), "{text}");
     let audit = printed(&["audit", "--host", &site.host, "-v"]);
-    let words = audit.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = unwrapped(&audit);
     assert!(words.contains("/proc/sys/kernel/osrelease has no version"), "{audit}");
 }
 

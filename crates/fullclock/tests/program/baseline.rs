@@ -1,6 +1,6 @@
 //! `fullclock baseline` as a user meets it.
 
-use crate::support::{fullclock, is_of, printed, refusal};
+use crate::support::{fullclock, is_of, printed, refusal, unwrapped};
 use facts::baseline::Part;
 use lab::baseline::{History, Measured, Moment, rounded};
 use lab::known::Known;
@@ -144,7 +144,7 @@ fn damage_of_every_kind_is_counted_and_nothing_is_printed_that_cannot_be() {
     fs::write(&file, [text.as_bytes(), &noise].concat()).unwrap();
     let before = fs::read(&file).unwrap();
     let output = printed(&of(folder.path(), &["list", "-n", "50"]));
-    let words = output.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = unwrapped(&output);
     for told in [
         "cannot be read: its number is none that a baseline has",
         "Baseline 3 (line 4 of ",

@@ -1,6 +1,6 @@
 //! `fullclock doctor`: what is missing, on this machine, as an ordinary user, and on hosts of other distributions.
 
-use crate::support::{fullclock, install, is_of, printed, refusal};
+use crate::support::{fullclock, install, is_of, printed, refusal, unwrapped};
 use serde_json::Value;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -139,7 +139,7 @@ fn the_configurations_controller_is_told_with_its_file_and_not_contacted() {
         fs::set_permissions(&password, Permissions::from_mode(mode)).unwrap();
         let (found, text) = asked(&named);
         assert_eq!(found["ready"], ready, "{found}");
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = unwrapped(&text);
         assert!(text.contains(words) && !text.contains("S3KR1T77"), "{text}");
     }
 }

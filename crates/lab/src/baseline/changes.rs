@@ -39,13 +39,9 @@ pub struct Judged {
     pub after: f64,
 }
 
-/// How many changes there are that begin with a boot for which `is_wanted` holds.
-pub fn count_of(
-    boots: &[Boot<'_>],
-    periods: &[Period],
-    is_wanted: impl Fn(&Boot<'_>) -> bool,
-) -> usize {
-    periods.iter().skip(1).filter(|it| is_wanted(&boots[it.first])).count()
+/// How many changes begin with a boot at a place for which `is_wanted` holds: a damaged history may have one number twice.
+pub fn count_of(periods: &[Period], is_wanted: impl Fn(usize) -> bool) -> usize {
+    periods.iter().skip(1).filter(|it| is_wanted(it.first)).count()
 }
 
 /// How many comparisons so many changes are.
@@ -53,15 +49,15 @@ pub fn comparisons(n_changes: usize) -> usize {
     n_changes * Part::ALL.len()
 }
 
-/// The changes that begin with a boot for which `is_wanted` holds, in order. All of their intervals hold together with 99 %, if there are
-/// so many comparisons.
+/// The changes that begin with a boot at a place for which `is_wanted` holds, in order. All of their intervals hold together with 99 %, if
+/// there are so many comparisons.
 pub fn changes<'a>(
     boots: &'a [Boot<'a>],
     periods: &[Period],
-    is_wanted: impl Fn(&Boot<'_>) -> bool,
+    is_wanted: impl Fn(usize) -> bool,
     comparisons: usize,
 ) -> Vec<Change<'a>> {
-    let later = (1..periods.len()).filter(|at| is_wanted(&boots[periods[*at].first]));
+    let later = (1..periods.len()).filter(|at| is_wanted(periods[*at].first));
     later.filter_map(|at| change(boots, periods, at, confidence(comparisons))).collect()
 }
 
@@ -142,7 +138,7 @@ mod tests {
         let history = history(list);
         let boots = boots(&history.entries);
         let periods = periods(&boots);
-        let n = comparisons(count_of(&boots, &periods, |_| true));
+        let n = comparisons(count_of(&periods, |_| true));
         let line = |it: &Change<'_>| {
             let single = it.parts.iter().find(|it| it.part == Part::SingleCore).unwrap();
             let said = match single.verdict {

@@ -23,7 +23,7 @@ pub enum Oddity {
         /// The line of the second.
         line: usize,
     },
-    /// A baseline has a lower number than the one before it, and not its number.
+    /// A baseline has a lower number than one before it, and no earlier one has that number.
     Unordered {
         /// Its number.
         number: u64,

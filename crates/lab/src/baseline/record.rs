@@ -48,7 +48,7 @@ pub(super) struct Machine {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     pub(super) v: u32,
-    /// Counts the baselines of this history, from 1 on: their order, whatever clocks say.
+    /// Counts the baselines of this history, from 1 on.
     pub number: u64,
     /// The boot, as in /proc/sys/kernel/random/boot_id.
     pub boot: String,

@@ -49,20 +49,18 @@ impl Since {
     /// Errors: what there is, in words.
     pub fn check(self, history: &History, now_ns: u64) -> Result<(), String> {
         let mut entries = history.entries.iter();
-        let (is_there, what) = match self {
-            Since::Number(number) => (
-                entries.any(|it| it.record.number == number),
-                format!("there is no baseline {number}"),
-            ),
-            Since::Day(_) | Since::Ago(_) => (
-                entries.any(|it| self.contains(it, now_ns)),
-                "no baseline was taken since then".to_owned(),
-            ),
+        let is_there = match self {
+            Since::Number(number) => entries.any(|it| it.record.number == number),
+            Since::Day(_) | Since::Ago(_) => entries.any(|it| self.contains(it, now_ns)),
         };
-        match kept(history) {
-            Some(kept) if !is_there => Err(format!("{what}: {kept}")),
-            _ => Ok(()),
+        if is_there {
+            return Ok(());
         }
+        let Some(kept) = kept(history) else { return Ok(()) };
+        Err(match self {
+            Since::Number(number) => format!("there is no baseline {number}: {kept}"),
+            Since::Day(_) | Since::Ago(_) => format!("no baseline was taken since then: {kept}"),
+        })
     }
 
     /// Whether a baseline was taken since, `now_ns` being the nanoseconds since 1970. One without a time was, as far as is known.

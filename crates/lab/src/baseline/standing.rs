@@ -5,16 +5,13 @@ use super::changes::{Change, Judged, changes, comparisons, count_of};
 use super::history::History;
 use super::periods::{Period, periods};
 use crate::verdict::Verdict;
-use facts::baseline::{Part, PartChange, PartRatio, Slower, Standing, VERSION};
+use facts::baseline::{Part, PartChange, PartRatio, Slower, Standing, UNKNOWN, VERSION};
 
 /// So many of the last changes are looked at.
 const MOST_CHANGES: usize = 20;
 
 /// So many settings are named: an update of a kernel changes many.
 const MOST_SETTINGS: usize = 12;
-
-/// What is said of a time that cannot be.
-const UNKNOWN: &str = "unknown";
 
 /// How a machine stands after the last boot that has a speed; `None` where none has.
 pub fn standing(history: &History) -> Option<Standing> {
@@ -24,10 +21,8 @@ pub fn standing(history: &History) -> Option<Standing> {
     let periods = periods(boots);
     let from = periods.len().saturating_sub(MOST_CHANGES).max(1);
     let first = periods.get(from).map_or(boots.len(), |it| it.first);
-    // By their places: of a damaged history, two may have one number.
-    let wanted = boots.get(first..).unwrap_or_default();
-    let is_wanted = |it: &Boot<'_>| wanted.iter().any(|other| std::ptr::eq(other, it));
-    let n = comparisons(count_of(boots, &periods, is_wanted));
+    let is_wanted = |place: usize| place >= first;
+    let n = comparisons(count_of(&periods, is_wanted));
     let found = changes(boots, &periods, is_wanted, n);
     let responsible = Part::ALL.map(|part| (part, responsible(boots, &periods, &found, part)));
     let slower = (0..found.len()).rev().filter_map(|at| {

@@ -68,13 +68,12 @@ impl<'a> Boots<'a> {
 
     /// The changes of this time, or the last one; in order.
     fn changes(&self, window: Option<Window<'_>>) -> Vec<Change<'_>> {
-        // By its place: of a damaged history, two may have one number.
-        let last = self.periods.iter().skip(1).next_back().map(|it| &self.all[it.first]);
-        let is_wanted = |boot: &Boot<'_>| match window {
-            Some(Window { since, now_ns, .. }) => since.contains(boot.first(), now_ns),
-            None => last.is_some_and(|it| std::ptr::eq(it, boot)),
+        let last = self.periods.iter().skip(1).next_back().map(|it| it.first);
+        let is_wanted = |place: usize| match window {
+            Some(Window { since, now_ns, .. }) => since.contains(self.all[place].first(), now_ns),
+            None => last == Some(place),
         };
-        let n = comparisons(count_of(&self.all, &self.periods, is_wanted));
+        let n = comparisons(count_of(&self.periods, is_wanted));
         changes(&self.all, &self.periods, is_wanted, n)
     }
 

@@ -115,7 +115,7 @@ pub(super) fn notes(document: &mut Document, report: &Report<'_>) {
 /// So many damaged lines are told with what is wrong with each.
 const TOLD: usize = 5;
 
-/// So many numbers of further ones, or ranges of them, are listed.
+/// At most this many numbers of further lines, or ranges of them, are listed.
 const LISTED: usize = 20;
 
 /// The same as sentences.

@@ -1,9 +1,10 @@
 //! What few machines have, where no speed separates them.
 
+use super::json::figure_name;
 use super::{NAMED, Report, bounded, section, words};
 use crate::bench::grouped;
 use crate::document::{Block, Document, Text};
-use fleet::{FEW, Figure, Kind, Minority, Unusual};
+use fleet::{FEW, Kind, Minority, Unusual};
 
 /// Machines that have what few of their peers have, each set of them with what its peers have in its place.
 pub(super) fn minorities(document: &mut Document, report: &Report<'_>) {
@@ -26,11 +27,7 @@ pub(super) fn minorities(document: &mut Document, report: &Report<'_>) {
 /// Why differences are all that there is.
 fn heading(report: &Report<'_>) -> String {
     let answer = report.answer;
-    let figure = match answer.figure {
-        Figure::Clock => "clock",
-        Figure::Speed => "speed",
-        Figure::Result => "result",
-    };
+    let figure = figure_name(answer.figure);
     if answer.tested > 0 {
         "None is slow: what differs".to_owned()
     } else if answer.silent.len() == report.machines.len() {

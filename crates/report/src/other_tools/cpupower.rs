@@ -4,14 +4,19 @@
 //! has `--epp` and `--turbo-boost` since Linux 6.3.
 
 use super::{
-    Piece, Planned, Site, Tool, comment, control, introduce, made, not_made, opening, put, remarks,
-    then, word,
+    BY_SHELL, Piece, Planned, Site, Tool, comment, control, introduce, made, not_made, opening,
+    put, remarks, then, word,
 };
 use facts::CpuSet;
 use facts::change::{Write, matched};
 use rules::plan::Step;
 
-pub(super) const TOOL: Tool = Tool { name: "cpupower", write };
+pub(super) const TOOL: Tool = Tool {
+    name: "cpupower",
+    makes: |_, it| matches!(command(it), Piece::Made(_)),
+    others: BY_SHELL,
+    write,
+};
 
 /// A file whose writes are an option of cpupower.
 struct Expressed {

@@ -23,8 +23,15 @@ use std::fmt::{Arguments, Write as _};
 pub struct Tool {
     /// What it is called on the command line.
     pub name: &'static str,
+    /// Whether it makes a write of a step.
+    makes: fn(&Step, &Write) -> bool,
+    /// What makes the writes that it does not.
+    others: &'static str,
     write: fn(&Planned<'_>, &Site<'_>) -> String,
 }
+
+/// What [`Tool::others`] says of tools that make settings of one kind.
+const BY_SHELL: &str = "`--as shell` makes most of them, `fullclock apply` all";
 
 /// What the texts say of the host beside the plan.
 #[derive(Debug)]
@@ -51,33 +58,25 @@ impl Tool {
     /// The plan as this tool takes it. A text that changes nothing says so.
     pub fn text(&self, planned: &Planned<'_>, site: &Site<'_>) -> Written {
         let mut text = (self.write)(planned, site);
-        let n_writes = planned.plan.steps.iter().map(|it| made(it).count()).sum();
-        let n_not = text.lines().filter(|it| it.starts_with(NOT_BY)).count();
-        let lacking = (n_not > 0).then(|| self.lacking(n_not, n_writes));
-        if let Some(lacking) = lacking.as_ref().filter(|_| n_not == n_writes) {
+        let steps = &planned.plan.steps;
+        let n_writes = steps.iter().map(|it| made(it).count()).sum();
+        let n_made =
+            steps.iter().map(|it| made(it).filter(|write| (self.makes)(it, write)).count());
+        let n_made: usize = n_made.sum();
+        let lacking = (n_made < n_writes).then(|| self.lacking(n_made, n_writes));
+        if let Some(lacking) = lacking.as_ref().filter(|_| n_made == 0) {
             text.push('\n');
             comment(&mut text, lacking);
         }
         Written { text, lacking }
     }
 
-    fn lacking(&self, n_not: usize, n_writes: usize) -> String {
-        let name = self.name;
+    fn lacking(&self, n_made: usize, n_writes: usize) -> String {
+        let Tool { name, others, .. } = self;
         let of = counted(n_writes as u64, "write");
-        let other = if name == shell::TOOL.name {
-            "`fullclock apply` makes them"
-        } else {
-            "`--as shell` makes most of them, `fullclock apply` all"
-        };
-        format!(
-            "{name} makes {} of {of}; lines `NOT BY` name the others: {other}",
-            n_writes - n_not
-        )
+        format!("{name} makes {n_made} of {of}; lines `NOT BY` name the others: {others}")
     }
 }
-
-/// How the comment about a write begins that a tool does not make.
-const NOT_BY: &str = "# NOT BY ";
 
 /// What one write becomes.
 enum Piece<T> {

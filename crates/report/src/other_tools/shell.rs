@@ -6,7 +6,12 @@ use super::{
 use crate::change::shown;
 use facts::change::{Aim, Target, Write};
 
-pub(super) const TOOL: Tool = Tool { name: "shell", write };
+pub(super) const TOOL: Tool = Tool {
+    name: "shell",
+    makes: |_, it| matches!(lines(it), Piece::Made(_)),
+    others: "`fullclock apply` makes them",
+    write,
+};
 
 /// What the script is made of before its first write.
 const FAIL: &str = "

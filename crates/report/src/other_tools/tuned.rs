@@ -4,13 +4,18 @@
 //! `=` between name and value, `#` begins a comment. `sysctl` writes to /proc/sys and `sysfs` to /sys, nothing else.
 
 use super::{
-    Piece, Planned, Site, Tool, comment, control, introduce, made, not_made, opening, put, remarks,
-    then,
+    BY_SHELL, Piece, Planned, Site, Tool, comment, control, introduce, made, not_made, opening,
+    put, remarks, then,
 };
 use facts::change::{Aim, Target, Write};
 use rules::plan::Step;
 
-pub(super) const TOOL: Tool = Tool { name: "tuned", write };
+pub(super) const TOOL: Tool = Tool {
+    name: "tuned",
+    makes: |step, it| matches!(line(step, it), Piece::Made(_)),
+    others: BY_SHELL,
+    write,
+};
 
 /// The name under which the profile is kept.
 const NAME: &str = "fullclock";

@@ -1,9 +1,9 @@
 //! The report as a document.
 
-use super::{Report, Second, verdict, watts};
+use super::{Report, verdict, watts};
 use crate::document::{Align, Block, Document, Table, Text};
 use facts::quantity::{counted, short_span};
-use facts::redfish::{A_PROCESSOR, Bios, Limit, Processor, Redfish, Rise, THROTTLED_TIME};
+use facts::redfish::{A_PROCESSOR, Bios, Limit, Processor, Redfish, Rise, Risen, THROTTLED_TIME};
 
 /// Limits and throttling first, then what else there is, what could not be learned, and the time of each request.
 pub fn document(report: &Report<'_>) -> Document {
@@ -60,7 +60,7 @@ fn machine(told: &Redfish) -> String {
 }
 
 /// Whether a processor was throttled between two looks.
-fn meanwhile(second: &Second, told: &Redfish) -> String {
+fn meanwhile(second: &Risen, told: &Redfish) -> String {
     let seconds = second.time.as_secs_f64();
     let unknown = |why: &str| {
         format!("Whether a processor was throttled in these {seconds:.1} s is unknown: {why}.")

@@ -10,8 +10,7 @@ pub(crate) use json::BmcDocument;
 pub use json::json;
 
 use facts::quantity::counted;
-use facts::redfish::{A_PROCESSOR, Limit, Redfish, Rise};
-use std::time::Duration;
+use facts::redfish::{A_PROCESSOR, Limit, Redfish, Risen, THE_MACHINE};
 
 /// What there is to report of one look at a controller, or of two.
 pub struct Report<'a> {
@@ -20,19 +19,8 @@ pub struct Report<'a> {
     /// What it said at last.
     pub told: &'a Redfish,
     /// What a second look showed, where there was one.
-    pub second: Option<&'a Second>,
+    pub second: Option<&'a Risen>,
 }
-
-/// What a second look at a controller showed.
-pub struct Second {
-    /// The time between the two looks.
-    pub time: Duration,
-    /// What rose meanwhile, or why that is unknown.
-    pub rises: Result<Vec<Rise>, String>,
-}
-
-/// What is unknown where a system could not be read.
-const THE_MACHINE: &str = "the machine";
 
 /// The verdict in a sentence: what limits, what throttles, or that neither is known.
 fn verdict(told: &Redfish) -> String {

@@ -4,17 +4,18 @@ use super::*;
 use crate::document::Format;
 use crate::schemas::checked;
 use facts::redfish::{
-    Bios, Cause, Odd, Pending, Processor, Request, Service, Software, System, Temperature, Unknown,
-    Word,
+    Bios, Cause, Odd, Pending, Processor, Request, Rise, Service, Software, System, Temperature,
+    Unknown, Word,
 };
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 fn rise(processor: &str, power_s: Option<f64>) -> Rise {
     Rise { processor: processor.to_owned(), power_s, heat_s: None, is_reset: false }
 }
 
-fn second(seconds: u64, rises: Vec<Rise>) -> Second {
-    Second { time: Duration::from_secs(seconds), rises: Ok(rises) }
+fn second(seconds: u64, rises: Vec<Rise>) -> Risen {
+    Risen { time: Duration::from_secs(seconds), rises: Ok(rises) }
 }
 
 fn text(report: &Report<'_>) -> String {
@@ -134,7 +135,7 @@ fn what_is_unknown_is_not_called_fine() {
 }
 
 /// What is said of the time between two looks.
-fn between(told: &Redfish, second: &Second) -> String {
+fn between(told: &Redfish, second: &Risen) -> String {
     let shown = text(&Report { address: "", told, second: Some(second) });
     shown.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -151,7 +152,7 @@ fn why_it_is_unknown_whether_a_processor_was_throttled_is_the_true_reason() {
     let unasked =
         Redfish { unknown: vec![unknown(facts::redfish::THROTTLED_TIME, spent)], ..free.clone() };
     let reset = Rise { is_reset: true, ..rise("1", None) };
-    let stopped = Second { time: Duration::ZERO, rises: Err("Ctrl-C came first".to_owned()) };
+    let stopped = Risen { time: Duration::ZERO, rises: Err("Ctrl-C came first".to_owned()) };
     for (told, second, words) in [
         (&free, second(1, vec![rise("1", None)]), "is unknown: the controller does not count it."),
         (&unasked, second(1, vec![rise("1", None)]), &*format!("is unknown: {spent}.")),
@@ -229,7 +230,7 @@ fn the_document_for_programs_is_of_its_schema() {
     let value =
         checked("bmc", |head| json(head, &Report { address: "x", told: &nothing, second: None }));
     assert!(value["bios"].is_null() && value["look_s"].is_null() && value["no_rises"].is_null());
-    let stopped = Second { time: Duration::ZERO, rises: Err("Ctrl-C came first".to_owned()) };
+    let stopped = Risen { time: Duration::ZERO, rises: Err("Ctrl-C came first".to_owned()) };
     let report = Report { address: "x", told: &nothing, second: Some(&stopped) };
     assert_eq!(checked("bmc", |head| json(head, &report))["no_rises"], "Ctrl-C came first");
 }

@@ -112,39 +112,38 @@ impl Advisory {
 
 impl File {
     fn advisory(self, name: &str, stem: &str) -> Result<Advisory, String> {
-        let file = self;
         let named = |error: String| format!("{name}: {error}");
-        if file.id != stem || !is_id(&file.id) {
+        if self.id != stem || !is_id(&self.id) {
             return Err(named(format!(
                 "id = {:?}: expected the name of the file, {stem:?}",
-                file.id
+                self.id
             )));
         }
-        let said = [("title", &file.title), ("action", &file.action), ("about", &file.about)];
+        let said = [("title", &self.title), ("action", &self.action), ("about", &self.about)];
         if let Some((key, _)) = said.iter().find(|(_, it)| it.trim().is_empty()) {
             return Err(named(format!("{key} is empty")));
         }
-        let affected = file.affected.into_iter().enumerate().map(|(at, it)| {
+        let affected = self.affected.into_iter().enumerate().map(|(at, it)| {
             it.affected().map_err(|error| named(format!("affected {}: {error}", at + 1)))
         });
         let affected = affected.collect::<Result<Vec<_>, _>>()?;
-        let sources = file.source.into_iter().enumerate().map(|(at, it)| {
+        let sources = self.source.into_iter().enumerate().map(|(at, it)| {
             it.source().map_err(|error| named(format!("source {}: {error}", at + 1)))
         });
         let sources = sources.collect::<Result<Vec<_>, _>>()?;
         if affected.is_empty() || sources.is_empty() {
             return Err(named("expected at least one [[affected]] and one [[source]]".to_owned()));
         }
-        let loss = file.loss.map(|it| it.loss(sources.len()).map_err(named)).transpose()?;
+        let loss = self.loss.map(|it| it.loss(sources.len()).map_err(named)).transpose()?;
         Ok(Advisory {
-            id: file.id,
-            title: file.title,
-            party: party(&file.party).map_err(named)?,
-            action: file.action,
-            fixed: file.fixed,
-            about: file.about.split_whitespace().collect::<Vec<_>>().join(" "),
+            id: self.id,
+            title: self.title,
+            party: party(&self.party).map_err(named)?,
+            action: self.action,
+            fixed: self.fixed,
+            about: self.about.split_whitespace().collect::<Vec<_>>().join(" "),
             affected,
-            symptoms: file.symptom,
+            symptoms: self.symptom,
             loss,
             sources,
         })

@@ -302,12 +302,9 @@ impl Affected {
         let Some(ranges) = some(&self.microcode) else { return Ok(Fit::Yes) };
         let has = compared(Some(ranges), host.cpuinfo.as_ref(), |ranges, info| {
             let is_in = |revision: &u64| ranges.iter().any(|it| it.has(&Version::of(*revision)));
-            let mut revisions = info.microcode.iter().map(|(_, it)| it);
-            if info.microcode.known().any(|(_, it)| is_in(it)) {
-                return Ok(Fit::Yes);
-            }
-            // Of a CPU whose revision is none, it is unknown; and so where no line tells one.
-            match revisions.find_map(|it| it.as_ref().err()) {
+            match info.microcode.missing() {
+                _ if info.microcode.known().any(|(_, it)| is_in(it)) => Ok(Fit::Yes),
+                // Of a CPU whose revision is none, it is unknown; and so where no line tells one.
                 Some(missing) => Err(missing.clone()),
                 None if info.microcode.is_empty() => Err(Missing {
                     what: MICROCODE.to_owned(),

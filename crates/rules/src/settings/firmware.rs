@@ -92,22 +92,22 @@ fn plan(scene: &Scene<'_>, wanted: &Wanted<'_>, setting: &Setting, menu: Menu) -
     let host = scene.host;
     let refused = |text: String| Err(Refusal::Host(text));
     let request = makers::request(host, menu);
-    let redfish = match (&host.redfish, &request) {
-        (Ok(redfish), _) => redfish,
-        (Err(missing), request) if missing.is_absence() => {
+    let redfish = match &host.redfish {
+        Ok(redfish) => redfish,
+        Err(missing) if missing.is_absence() => {
             let words = request.as_ref().map(|it| it.words(makers::told(host)));
             let words = words.map_or_else(String::new, |it| format!("; the request is {it}"));
             return refused(format!(
                 "it is requested of the management controller, which has to be named with --redfish URL (or --redfish config, where redfish.url of the configuration does){words}"
             ));
         }
-        (Err(missing), _) if *missing == Missing::left_alone(redfish::NAME) => {
+        Err(missing) if *missing == Missing::left_alone(redfish::NAME) => {
             let id = setting.id;
             return refused(format!(
                 "it is requested of the management controller, which the configuration names (redfish.url): `fullclock plan {id}=on --redfish config` asks it and prints the request, and `apply` with the same option sends it"
             ));
         }
-        (Err(missing), _) => return Err(missing.into()),
+        Err(missing) => return Err(missing.into()),
     };
     let Some(request) = request else {
         let setup = makers::setup(host, menu);

@@ -78,9 +78,8 @@ impl Writer {
     }
 
     /// Whether it is certain, where no other program may have written it.
-    fn is_certain(&self, value: &str) -> bool {
-        let writes_it = matches!(self.writes.values, Words(words) if words.contains(&value));
-        self.writes.again && writes_it
+    fn is_certain(&self) -> bool {
+        self.writes.again && matches!(self.writes.values, Words(_))
     }
 }
 
@@ -120,28 +119,26 @@ fn is_other_profile(host: &HostView, knob: Knob, value: &str) -> bool {
     }
 }
 
-/// Says who may have written what a finding shows: the programs that are there, or that none is known.
-pub(crate) fn attributed(host: &HostView, finding: Finding, knob: Knob, value: &str) -> Finding {
-    let Some(writers) = writers(host, knob, value) else {
-        return finding.held_by(Party::OperatingSystem);
-    };
+/// Says who may have written what a finding shows: one of these [`writers`], or that none is known.
+pub(crate) fn attributed(finding: Finding, knob: Knob, writers: Option<&[Writer]>) -> Finding {
+    let Some(writers) = writers else { return finding.held_by(Party::OperatingSystem) };
     let names: Vec<&str> = writers.iter().map(|it| it.named.as_str()).collect();
     let finding =
         writers.iter().fold(finding, |it, writer| it.evidence(&writer.source, &writer.named));
-    match &writers[..] {
+    match writers {
         [] => {
             let finding = finding.held_by(Party::OperatingSystem);
             let is_limit = matches!(knob, MaxFrequency | MaxPercent | Turbo);
             if is_limit { finding.without_writer() } else { finding }
         }
-        [one] if one.is_certain(value) => finding.held_by_program(names.concat()).certainly(),
+        [one] if one.is_certain() => finding.held_by_program(names.concat()).certainly(),
         _ => finding.held_by_program(names.join(" or ")),
     }
 }
 
-/// Where to look for what writes it: in the configuration of what is there, or of all that is known to write it.
-pub(crate) fn where_to_look(host: &HostView, knob: Knob, value: &str) -> String {
-    match writers(host, knob, value).as_deref() {
+/// Where to look for what writes it: in the configuration of these [`writers`], or of all that are known to write it.
+pub(crate) fn where_to_look(knob: Knob, writers: Option<&[Writer]>) -> String {
+    match writers {
         Some([]) => "find what writes it: no tuner that is known runs here, so look in boot scripts and udev rules".to_owned(),
         Some(writers) => {
             let places: Vec<String> = writers
@@ -151,11 +148,10 @@ pub(crate) fn where_to_look(host: &HostView, knob: Knob, value: &str) -> String 
             format!("look where it may be set: {}", places.join("; "))
         }
         None => {
-            let mut places: Vec<&str> = Vec::new();
             let known = ["tuned", "TLP", "auto-cpufreq", "cpupower.service"];
-            for it in WRITES.iter().filter(|it| it.knob == knob && known.contains(&it.program)) {
-                places.push(it.configured);
-            }
+            let of_knob =
+                WRITES.iter().filter(|it| it.knob == knob && known.contains(&it.program));
+            let places: Vec<&str> = of_knob.map(|it| it.configured).collect();
             format!("find what writes it: {}", places.join("; "))
         }
     }

@@ -40,7 +40,7 @@ fn named(host: &HostView, knob: Knob, value: &str) -> String {
 fn held(host: &HostView, knob: Knob, value: &str) -> (Option<String>, bool) {
     let finding =
         Finding::new(crate::severity::Severity::Low, crate::finding::Confidence::High, "x");
-    let held = attributed(host, finding, knob, value).held;
+    let held = attributed(finding, knob, writers(host, knob, value).as_deref()).held;
     (held.program, held.is_certain)
 }
 
@@ -102,7 +102,7 @@ fn a_unit_of_the_boot_is_a_candidate_and_where_nothing_is_known_the_usual_ones_a
     assert_eq!(named(&unit, MaxFrequency, "1"), "cpupower.service, at boot");
     let unknown = host_of("//- /proc/\n!denied\n");
     assert!(writers(&unknown, MaxPercent, "40").is_none());
-    let look = where_to_look(&unknown, MaxPercent, "40");
+    let look = where_to_look(MaxPercent, writers(&unknown, MaxPercent, "40").as_deref());
     assert_eq!(
         look,
         "find what writes it: max_perf_pct of tuned's active profile; CPU_MAX_PERF_ON_AC and _ON_BAT of TLP"

@@ -110,7 +110,7 @@ mod tests {
         Client::new(Address::parse(&fake.url).unwrap(), options).unwrap()
     }
 
-    /// What is said of an engine that answers so, the server's address left out.
+    /// The error of an engine that answers so, without its address.
     fn said_of(fake: &Fake, selector: Option<&str>) -> String {
         refused(fake, Trust::System, selector)
     }

@@ -20,9 +20,6 @@ const REPLICAS: [&str; 7] = [
 const NAMING: [&str; 8] =
     ["__name__", BOOT, "instance", "job", "quantile", "id", "severity", "confidence"];
 
-/// Severities in their order.
-pub(super) const SEVERITIES: [&str; 5] = ["info", "low", "medium", "high", "critical"];
-
 const FIGURES: [Figure; 2] = [Figure::Clock, Figure::Speed];
 
 /// What names a machine: its instance, job and cluster.
@@ -45,7 +42,7 @@ pub(super) struct Half {
     labels: Vec<(Arc<str>, Arc<str>)>,
     /// Labels of which there were two values.
     pub(super) ambiguous: Vec<Arc<str>>,
-    /// Ids and their places in [`SEVERITIES`].
+    /// Ids and their places in [`fleet::SEVERITIES`].
     findings: Vec<(Arc<str>, usize)>,
     /// How many checks its audit could not make; `None` where there was no audit.
     n_unknown: Option<u64>,

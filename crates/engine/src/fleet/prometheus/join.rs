@@ -5,12 +5,12 @@
 //! A host that is scraped twice, `serve` by itself and a textfile by node_exporter, is one machine where both have the same boot and the
 //! same host in `instance`. Either alone would not do: clones of a snapshot share a boot, and machines behind one gateway an address.
 
-use super::half::{Half, Key, SEVERITIES};
+use super::half::{Half, Key};
 use super::queries::{CLOCK_RATIO, FINDING, HOST_INFO, Holds, SPEED_RATIO, UNKNOWN_CHECKS};
 use super::vector::Series;
 use crate::fleet::Gathered;
 use facts::quantity::counted;
-use fleet::{Machine, Words};
+use fleet::{Machine, SEVERITIES, Words};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 

@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments, options: &ApplyArguments) -> Result<Exi
     if options.dry_run {
         return dry_run(arguments, options, &destination);
     }
-    if arguments.host.root.is_some() || arguments.host.host.is_some() {
+    if arguments.host.is_copy() {
         bail!(
             "only this machine can be changed; --dry-run shows what would be written to another host"
         );

@@ -56,7 +56,7 @@ impl ControllerArguments {
     /// Whether the configuration names the controller of this machine, and the options none. A configuration that is refused names none: without
     /// `--redfish config`, nothing depends on it.
     pub(super) fn is_left_alone(&self, arguments: &Arguments) -> bool {
-        let is_copy = arguments.host.root.is_some() || arguments.host.host.is_some();
+        let is_copy = arguments.host.is_copy();
         let names_one =
             || config::read(&arguments.config).is_ok_and(|it| it.config.redfish.is_some());
         self.url.is_none() && !is_copy && names_one()
@@ -67,7 +67,7 @@ impl ControllerArguments {
     /// Errors: a file cannot be read or trusted; the configuration names no controller; a copy of a host has none.
     pub(super) fn controller(&self, arguments: &Arguments) -> Result<Option<Controller>> {
         let Some(url) = &self.url else { return Ok(None) };
-        if arguments.host.root.is_some() || arguments.host.host.is_some() {
+        if arguments.host.is_copy() {
             bail!(
                 "--redfish names the controller of this machine, and not of a copy of a host: leave it out"
             );

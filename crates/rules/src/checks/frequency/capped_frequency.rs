@@ -147,15 +147,17 @@ fn with_writer(
     (knob, value): (Knob, &str),
     fix: impl FnOnce(Finding) -> Finding,
 ) -> Finding {
-    let writers = writers::writers(host, knob, value).unwrap_or_default();
-    let finding = writers::attributed(host, finding, knob, value);
-    let n_cooling = writers.iter().filter(|it| it.is_cooling()).count();
-    if n_cooling > 0 && n_cooling == writers.len() {
+    let writers = writers::writers(host, knob, value);
+    let writers = writers.as_deref();
+    let finding = writers::attributed(finding, knob, writers);
+    let known = writers.unwrap_or_default();
+    let n_cooling = known.iter().filter(|it| it.is_cooling()).count();
+    if n_cooling > 0 && n_cooling == known.len() {
         return finding.advising("fix the cooling").fix_lasting(
             "thermald runs here and lowers it where the processor is hot or the firmware's policy asks for that: fix the cooling first; its log says what it does",
         );
     }
-    let finding = finding.fix_lasting(writers::where_to_look(host, knob, value));
+    let finding = finding.fix_lasting(writers::where_to_look(knob, writers));
     if n_cooling > 0 { finding.advising("find which of them sets it") } else { fix(finding) }
 }
 

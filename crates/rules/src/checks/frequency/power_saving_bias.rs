@@ -83,7 +83,8 @@ fn run(host: &HostView) -> Verdict {
             let finding = if is_switched_on { finding.evidence(file, "enabled") } else { finding };
             return Ok(vec![finding.fix_lasting(BY_DRIVER)]);
         }
-        finding = writers::attributed(host, finding, Knob::Preference, &preference.text)
+        let writers = writers::writers(host, Knob::Preference, &preference.text);
+        finding = writers::attributed(finding, Knob::Preference, writers.as_deref())
             .by_means_of(format!("a preference for saving power (EPP {})", preference.text))
             .fix_by_on("energy-performance-preference", "performance", leaning);
     }

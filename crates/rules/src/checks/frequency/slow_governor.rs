@@ -109,7 +109,8 @@ fn judge(host: &HostView, governor: &str, policies: &[&Policy]) -> Option<Findin
         .on(cpus.clone(), host.topology.n_online())
         .evidence(example.path("scaling_governor"), governor)
         .by_means_of(format!("the frequency governor ({governor}{under})"));
-    let mut finding = writers::attributed(host, finding, Knob::Governor, governor);
+    let writers = writers::writers(host, Knob::Governor, governor);
+    let mut finding = writers::attributed(finding, Knob::Governor, writers.as_deref());
     if !is_lost && policies.iter().all(|it| is_at_its_limit(host, it)) {
         finding = finding.at_limit();
     }

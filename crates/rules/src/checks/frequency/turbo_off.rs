@@ -96,10 +96,11 @@ fn off_by_switch(host: &HostView) -> Option<Finding> {
     };
     let name = path.rsplit('/').next().unwrap_or_default();
     let message = format!("turbo is switched off in Linux: {name} is {off}");
+    let writers = writers::writers(host, Knob::Turbo, &off.to_string());
     let finding = weighed(host, &cpus, Confidence::High, message)
         .evidence(&path, off)
-        .fix_lasting(writers::where_to_look(host, Knob::Turbo, &off.to_string()));
-    let finding = writers::attributed(host, finding, Knob::Turbo, &off.to_string());
+        .fix_lasting(writers::where_to_look(Knob::Turbo, writers.as_deref()));
+    let finding = writers::attributed(finding, Knob::Turbo, writers.as_deref());
     let finding = match path.contains("/policy") {
         true => finding.fix_by_on("turbo", "on", cpus.clone()),
         false => finding.fix_by("turbo", "on"),

@@ -114,12 +114,11 @@ fn finding(host: &HostView, low: &Limit) -> Finding {
         format!("the {} power limit of the package ({} of {})", low.name, low.power, low.design);
     let mut finding =
         Finding::new(severity, confidence, message).by_means_of(by).fix_lasting(low.lasting);
-    let written = low.power.0.to_string();
-    let writers = writers::writers(host, Knob::PowerLimit, &written).unwrap_or_default();
+    let writers = writers::writers(host, Knob::PowerLimit, &low.power.0.to_string());
     if low.is_locked() {
         finding = finding.held_by(Party::Firmware);
-    } else if !writers.is_empty() {
-        finding = writers::attributed(host, finding, Knob::PowerLimit, &written);
+    } else if writers.as_ref().is_some_and(|it| !it.is_empty()) {
+        finding = writers::attributed(finding, Knob::PowerLimit, writers.as_deref());
     }
     for (source, value) in other_level.into_iter().flatten() {
         finding = finding.evidence(source, format!("{value:#x}"));

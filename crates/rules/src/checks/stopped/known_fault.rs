@@ -7,7 +7,6 @@ use crate::advisory;
 use crate::advisory::standing::{Looked, Sight, Standing, State, Unseen, standings};
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
-use facts::quantity::counted;
 use facts::{HostView, Missing, Why};
 
 pub(crate) const CHECK: Check = Check {
@@ -73,16 +72,17 @@ fn verdict(host: &HostView, looked: Option<Looked<'_>>) -> Verdict {
 
 /// What is beside findings where a version is none: of the others it is unknown whether they concern the host.
 fn uncompared(standings: &[Standing]) -> Option<Finding> {
-    let no_version = |it: &'_ Standing| match &it.state {
-        State::Unknown(Missing { what, why: Why::Malformed { found, .. } }) => {
-            Some((it.advisory.id.clone(), what.clone(), found.clone()))
-        }
+    let malformed = standings.iter().filter_map(|it| match &it.state {
+        State::Unknown(Missing { what, why: Why::Malformed { found, .. } }) => Some((what, found)),
         _ => None,
+    });
+    let all: Vec<(&String, &String)> = malformed.collect();
+    let (what, found) = *all.first()?;
+    let others = match all.len() {
+        1 => "1 other advisory".to_owned(),
+        n => format!("{n} other advisories"),
     };
-    let all: Vec<(String, String, String)> = standings.iter().filter_map(no_version).collect();
-    let (_, what, found) = all.first()?;
-    let n = counted(all.len() as u64, "other advisory").replace("advisorys", "advisories");
-    let message = format!("whether {n} concern this host is unknown: {what} has no version");
+    let message = format!("whether {others} concern this host is unknown: {what} has no version");
     let finding = Finding::new(Severity::Info, Confidence::High, message).evidence(what, found);
     Some(finding.advising("compare by hand what `fullclock advisories -v` lists as unknown"))
 }

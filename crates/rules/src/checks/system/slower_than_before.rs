@@ -6,7 +6,7 @@
 use crate::check::{Check, Reference, Verdict};
 use crate::finding::{Confidence, Finding, Severity};
 use crate::loss_scale::Lost;
-use facts::baseline::{Baseline, Part, PartChange, STANDING, Slower, listed};
+use facts::baseline::{Baseline, Part, PartChange, STANDING, Slower, UNKNOWN, listed};
 use facts::{HostView, Missing, Why};
 
 pub(crate) const CHECK: Check = Check {
@@ -68,7 +68,7 @@ fn finding(slower: &Slower) -> Option<Finding> {
     let words: Vec<String> = parts.iter().map(ToString::to_string).collect();
     let Slower { since, number, n_before, n_after, changed, .. } = slower;
     let since = match &**since {
-        "unknown" => "since a day that is unknown".to_owned(),
+        UNKNOWN => "since a day that is unknown".to_owned(),
         day => format!("since {day}"),
     };
     let what = match changed.is_empty() {

@@ -5,6 +5,7 @@ use crate::loss_scale;
 use crate::work;
 use facts::cpu::cpufreq::Policy;
 use facts::{CpuSet, Hertz, HostView, Missing};
+use std::collections::BTreeMap;
 
 const WHAT: &str = "the clock of a busy CPU";
 
@@ -63,14 +64,17 @@ pub(super) struct Low<'a, 'b> {
 
 pub(super) fn of_policies(host: &HostView) -> Result<(Vec<Judged<'_>>, Option<Missing>), Missing> {
     let policies = host.cpufreq.policies.as_ref()?;
-    let seen = |cpu: u32| asked::seen(host, cpu);
     let online = policies.iter().flat_map(|it| it.cpus.iter());
-    let n_busy = online.filter_map(seen).filter(Seen::is_busy).count();
+    let seen: BTreeMap<u32, Seen> =
+        online.filter_map(|cpu| Some((cpu, asked::seen(host, cpu)?))).collect();
+    let n_busy = seen.values().filter(|it| it.is_busy()).count();
     let are_many = n_busy > 1 && 2 * n_busy >= host.topology.n_online();
     let (mut judged, mut unknown) = (Vec::new(), None);
     for policy in policies {
         for cpu in policy.cpus.iter() {
-            let Some(asked) = asked::of(host, policy, seen(cpu), are_many) else { continue };
+            let Some(asked) = asked::of(host, policy, seen.get(&cpu).copied(), are_many) else {
+                continue;
+            };
             let (mut readings, was_idle) = asked::readings(host, policy, cpu);
             // acpi-cpufreq reads the register of requests back, which tells of the hardware only if others wrote it.
             let is_request = |it: &Reading| {
@@ -176,13 +180,16 @@ fn are_all_of_a_kind(host: &HostView, low: &[&Judged<'_>], judged: &[Judged<'_>]
 
 /// `is_past` says that counters since boot are judged: what the CPUs did in a look tells nothing of them.
 fn work(host: &HostView, is_past: bool) -> Work {
-    let seen = work::seen_on(host);
+    if !is_past && work::in_look(host).is_some() {
+        return Work::Watched;
+    }
     match work::was_busy(host) {
-        _ if !is_past && work::in_look(host).is_some() => Work::Watched,
         Some(true) => Work::Likely,
         Some(false) => Work::None,
-        None if !seen.is_empty() => Work::Seen(seen),
         // Main threads sleep in a database of many threads, so that a list of processes does not tell of an idle host.
-        None => Work::Unknown,
+        None => match work::seen_on(host) {
+            seen if seen.is_empty() => Work::Unknown,
+            seen => Work::Seen(seen),
+        },
     }
 }
